@@ -1,0 +1,5 @@
+"""`python -m mute` is `mute`."""
+
+from mute.cli import main
+
+main()

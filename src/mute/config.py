@@ -1,0 +1,223 @@
+"""What a user may set: frozen, strict models with the paper's words as names.
+
+Every default is the paper's setting. The files they are read from are the business of
+`mute.configfile`, which also turns a failed check into a sentence with file and line.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+BiasKind = Literal["identity", "swap", "disorder", "mask"]
+Preset = Literal["tiny", "small", "base", "big"]
+Probability = Annotated[float, Field(ge=0, lt=1)]
+
+# The numbers behind a preset's name; "base" and "big" are the paper's.
+PRESETS: Mapping[str, Mapping[str, int]] = {
+    "tiny": {"encoder_layers": 4, "decoder_layers": 4, "d_model": 128, "d_ffn": 256, "heads": 4},
+    "small": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 256, "d_ffn": 1024, "heads": 4},
+    "base": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 512, "d_ffn": 2048, "heads": 8},
+    "big": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 1024, "d_ffn": 4096, "heads": 16},
+}
+
+
+class Strict(BaseModel):
+    """A section of the config: unknown keys, wrong types, NaN and later changes are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class UnitsConfig(Strict):
+    """The units of every layer of one stack."""
+
+    units: int = Field(1, ge=1)
+    """How many units run in parallel; one unit is the plain Transformer."""
+    unit: str = "attention"
+    """The kind of unit, a name registered in `mute.model.units`."""
+    shared: Literal["none", "attention", "ffn"] = "none"
+    """What the units of a layer have in common; each owns the rest."""
+    # A list is welcome from Python and YAML alike; what is kept is a tuple, so a config is a value.
+    bias: Annotated[Sequence[BiasKind], AfterValidator(tuple)] = ()
+    """The noise each unit sees its input through in training; units not named see it clean."""
+    sample_rate: float = Field(0.85, ge=0, le=1)
+    """How often the bias acts: one draw per layer and step."""
+    sequential: bool = False
+    """Order the units by a learned permutation and accumulate their outputs."""
+    drop_branch: Probability = 0.0
+    """How often a unit is left out of a training step, its residual path kept."""
+
+    @model_validator(mode="after")
+    def _units_fit_together(self) -> Self:
+        if len(self.bias) > self.units:
+            raise ValueError(
+                f"bias names {len(self.bias)} units, but there are only {self.units}; "
+                f"shorten the list or raise units"
+            )
+        if self.units == 1 and self.sequential:
+            raise ValueError("sequential needs at least two units to put into an order")
+        if self.units == 1 and self.shared != "none":
+            raise ValueError(f"shared: {self.shared} needs at least two units that could share it")
+        return self
+
+
+class ModelConfig(UnitsConfig):
+    """The whole model. The unit settings at this level are the encoder's, as in the paper."""
+
+    preset: Preset = "base"
+    """The shape to start from; any of the five numbers below, given explicitly, wins."""
+    encoder_layers: int = Field(6, ge=1)
+    decoder_layers: int = Field(6, ge=1)
+    d_model: int = Field(512, ge=1)
+    d_ffn: int = Field(2048, ge=1)
+    heads: int = Field(8, ge=1)
+    dropout: Probability = 0.1
+    """On the embeddings and on every sub-layer's output."""
+    attention_dropout: Probability = 0.0
+    activation_dropout: Probability = 0.0
+    """Between the two halves of a feed-forward network."""
+    sinusoidal_positions: bool = True
+    relative_positions: int = Field(16, ge=0)
+    """The distance at which relative positions on keys and values are clipped; 0 for none."""
+    share_embeddings: bool = False
+    """One table for source and target; needs a joint vocabulary."""
+    tie_output: bool = True
+    """The output layer reuses the target embedding."""
+    decoder: UnitsConfig = UnitsConfig()
+    """The same settings for the decoder's units; one plain unit in the paper."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_the_preset(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {**PRESETS.get(str(values.get("preset", "base")), {}), **values}
+
+    @model_validator(mode="after")
+    def _shape_is_possible(self) -> Self:
+        if self.d_model % self.heads:
+            raise ValueError(f"d_model ({self.d_model}) is not divisible by heads ({self.heads})")
+        if self.sinusoidal_positions and self.d_model % 2:
+            raise ValueError(f"sinusoidal_positions need an even d_model, not {self.d_model}")
+        leaking = sorted({"swap", "disorder"} & set(self.decoder.bias))
+        if leaking:
+            raise ValueError(
+                f"decoder.bias cannot be {' or '.join(leaking)}: moving a word to the left shows "
+                f"the decoder the future; identity and mask are possible"
+            )
+        return self
+
+
+class ParallelText(Strict):
+    """Sentence pairs: two files of equal length, or one with a tab between the sides.
+
+    Plain text, .gz or .xz. A relative path is looked up in the working directory, then in the
+    data folder (the environment variable MUTE_DATA).
+    """
+
+    source: str | None = None
+    target: str | None = None
+    tsv: str | None = None
+    weight: float = Field(1.0, gt=0)
+    """How often each pair of it is seen in an epoch; a fraction is drawn anew in each epoch."""
+
+    @model_validator(mode="after")
+    def _is_two_files_or_one(self) -> Self:
+        if (self.tsv is None) == (self.source is None and self.target is None):
+            raise ValueError("give either source and target, or tsv")
+        if self.tsv is None and (self.source is None or self.target is None):
+            raise ValueError("source and target come together")
+        return self
+
+
+class TokenizerConfig(Strict):
+    """How text becomes pieces and pieces become text."""
+
+    kind: Literal["sentencepiece", "moses-bpe"] = "sentencepiece"
+    """SentencePiece on raw text, or the paper's way: Moses tokens, then subword-nmt's BPE."""
+    size: int = Field(32000, ge=1)
+    """Pieces of a SentencePiece vocabulary, or merges of a BPE."""
+    model: Literal["unigram", "bpe"] = "unigram"
+    """SentencePiece's algorithm."""
+    joint: bool = True
+    """One vocabulary for both languages."""
+    lowercase: bool = False
+    pretokenized: bool = False
+    """The text is tokenised already, and stays so on the way out (moses-bpe)."""
+    chinese: Literal["characters", "words"] = "words"
+    """What Chinese text is split into before BPE: characters, or jieba's words (moses-bpe)."""
+
+    @model_validator(mode="after")
+    def _options_belong_to_the_kind(self) -> Self:
+        if self.pretokenized and self.kind != "moses-bpe":
+            raise ValueError("pretokenized text goes with kind: moses-bpe")
+        return self
+
+
+class DataConfig(Strict):
+    """Which text, and how it is cleaned, cut into pieces and put into batches."""
+
+    source: str
+    """The language code of the source, such as en."""
+    target: str
+    prepared: str
+    """The folder `mute prepare` writes and `mute train` reads."""
+    train: Annotated[Sequence[ParallelText], AfterValidator(tuple), Field(min_length=1)]
+    dev: ParallelText
+    test: Mapping[str, ParallelText] = {}
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    max_length: int = Field(256, ge=1)
+    """Longer training sentences, in pieces, are dropped and counted."""
+    max_ratio: float = Field(9.0, ge=1)
+    """Training pairs with one side so many times longer than the other are dropped and counted."""
+    drop_duplicates: bool = True
+    """Keep the first of equal training pairs."""
+    sampling: Probability = 0.0
+    """Subword regularisation: BPE-dropout's rate or SentencePiece's chance of a sampled split."""
+
+
+class TrainConfig(Strict):
+    """How the model learns. The defaults are the paper's, but for the average of the weights."""
+
+    run: str
+    """The run folder: config, log, checkpoints and, at the end, the model."""
+    seed: int = Field(1, ge=0)
+    steps: int = Field(100_000, ge=1)
+    batch_tokens: int = Field(4096, ge=1)
+    """The budget of one process's batch, padding included, on the longer side."""
+    accumulate: int = Field(1, ge=1)
+    """Batches per step, in every process."""
+    schedule: Literal["noam", "inverse-sqrt"] = "noam"
+    learning_rate: float = Field(1.0, gt=0)
+    """Noam's factor, or what inverse-sqrt reaches at the end of the warm-up."""
+    warmup: int = Field(16_000, ge=1)
+    betas: Annotated[Sequence[Probability], AfterValidator(tuple), Field(min_length=2)] = (
+        0.9,
+        0.998,
+    )
+    clip: float = Field(0.0, ge=0)
+    """The largest norm of a gradient; 0 for no clipping."""
+    label_smoothing: Probability = 0.1
+    penalty_weight: float = Field(2.5e-4, ge=0)
+    """The paper's lambda, against the mean cross-entropy; about 1 / (tokens per batch)."""
+    average_decay: Probability = 0.998
+    """Of the exponential average of the weights, which is what gets validated; 0 for none."""
+    validate_every: int = Field(5_000, ge=1)
+    patience: int = Field(0, ge=0)
+    """Stop after so many validations without a better BLEU; 0 for never."""
+    keep: int = Field(5, ge=1)
+    """How many of the last checkpoints stay."""
+    save_every: int = Field(1_000, ge=1)
+    beam: int = Field(4, ge=1)
+    length_penalty: float = Field(0.6, ge=0)
+    precision: Literal["float32", "bfloat16"] = "float32"
+    max_bad_steps: int = Field(10, ge=1)
+    """Steps in a row with a non-finite loss or gradient after which the run stops."""
+
+
+class Config(Strict):
+    """One experiment, as a YAML file holds it; a command asks for the sections it needs."""
+
+    model: ModelConfig = ModelConfig()
+    data: DataConfig | None = None
+    train: TrainConfig | None = None

@@ -1,0 +1,180 @@
+"""YAML files → configs; a mistake is told with file, line, path and the nearest valid key."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from mute.config import Config
+from mute.errors import MuteError
+
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """A tree of values and, for every path in it, the place a person would look for it."""
+
+    values: dict[str, Any]
+    places: dict[KeyPath, str]
+
+    def place(self, path: KeyPath) -> str:
+        """The place of `path`, or of the nearest thing above it that somebody wrote."""
+        while path not in self.places:
+            path = path[:-1]
+        return self.places[path]
+
+
+def load_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
+    """Read a config file, with `a.b=c` overrides applied in order.
+
+    A file may name another one that it `extends`, relative to itself: its own settings then
+    win, section by section and key by key.
+
+    Raises:
+        MuteError: a file cannot be read, or a setting in it is wrong; each mistake is one line
+            with its file and line number.
+    """
+    settings = _read(Path(path), seen=())
+    for override in overrides:
+        settings = _merge(settings, _parse_override(override))
+    try:
+        return Config.model_validate(settings.values)
+    except ValidationError as error:
+        raise MuteError(explain(error, Config, settings.place)) from None
+
+
+def explain(error: ValidationError, model: type[BaseModel], place: Any) -> str:
+    """One line per mistake: its place, its path, what is wrong and the nearest valid key."""
+    lines = []
+    for mistake in error.errors():
+        path: KeyPath = mistake["loc"]
+        name = ".".join(map(str, path))
+        where = f"{place(path)}: {name}: " if name else f"{place(path)}: "
+        if mistake["type"] == "extra_forbidden":
+            lines.append(where + _unknown_key(path, model))
+        elif mistake["type"] == "value_error":
+            lines.append(where + str(mistake["ctx"]["error"]))
+        else:
+            expected = mistake["msg"].removeprefix("Input ")
+            lines.append(f"{where}{expected}, not {mistake['input']!r}")
+    return "\n".join(lines)
+
+
+def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
+    for step in path[:-1]:
+        if isinstance(step, str) and step in model.model_fields:
+            model = _section(model.model_fields[step].annotation)
+    known = list(model.model_fields)
+    nearest = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.5)
+    hint = f"did you mean '{nearest[0]}'?" if nearest else f"known keys: {', '.join(known)}"
+    return f"unknown key; {hint}"
+
+
+def _section(annotation: Any) -> type[BaseModel]:
+    """The config class in an annotation such as DataConfig | None or Sequence[ParallelText]."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(
+        _section(inner) for inner in reversed(get_args(annotation)) if inner is not NoneType
+    )
+
+
+def _read(path: Path, seen: tuple[Path, ...]) -> _Settings:
+    if path.resolve() in seen:
+        chain = " → ".join(str(file) for file in (*seen, path))
+        raise MuteError(f"{path}: extends itself ({chain})")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise MuteError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise MuteError(f"{path}: not UTF-8 at byte {error.start}") from None
+    settings = _parse(text, str(path))
+    base = settings.values.pop("extends", None)
+    if base is None:
+        return settings
+    if not isinstance(base, str):
+        raise MuteError(f"{settings.place(('extends',))}: extends: should be a file name")
+    return _merge(_read(path.parent / base, (*seen, path.resolve())), settings)
+
+
+def _parse(text: str, file: str) -> _Settings:
+    loader = _Loader(text)
+    places: dict[KeyPath, str] = {(): file}
+    try:
+        node = loader.get_single_node()
+        for path, line in _lines(node, ()):
+            if path in places:
+                raise MuteError(f"{file}:{line}: {'.'.join(map(str, path))}: given twice")
+            places[path] = f"{file}:{line}"
+        values = loader.construct_document(node) if node else {}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{file}:{mark.line + 1}" if mark else file
+        problem = getattr(error, "problem", None) or error
+        raise MuteError(f"{place}: not valid YAML: {problem}") from None
+    finally:
+        loader.dispose()
+    if not isinstance(values, dict):
+        raise MuteError(f"{file}: should hold sections such as 'model:', not {values!r}")
+    return _Settings(values, places)
+
+
+def _parse_override(override: str) -> _Settings:
+    name, equals, value = override.partition("=")
+    keys = name.split(".")
+    if not equals or not all(keys):
+        raise MuteError(f"--set {override}: should look like model.units=4")
+    try:
+        tree: Any = yaml.load(value, _Loader)  # noqa: S506 (a SafeLoader)
+    except yaml.YAMLError:
+        raise MuteError(f"--set {override}: '{value}' is not valid YAML") from None
+    for key in reversed(keys):
+        tree = {key: tree}
+    place = f"--set {override}"
+    return _Settings(tree, {tuple(keys[:depth]): place for depth in range(len(keys) + 1)})
+
+
+def _merge(below: _Settings, above: _Settings) -> _Settings:
+    return _Settings(_merge_values(below.values, above.values), {**below.places, **above.places})
+
+
+def _merge_values(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        inner = below.get(key)
+        both = isinstance(value, dict) and isinstance(inner, dict)
+        merged[key] = _merge_values(inner, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def _lines(node: yaml.Node | None, path: KeyPath) -> Iterable[tuple[KeyPath, int]]:
+    """Every path below `node` with its line, in the order of the file."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield (*path, key.value), key.start_mark.line + 1
+            yield from _lines(value, (*path, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield (*path, index), item.start_mark.line + 1
+            yield from _lines(item, (*path, index))
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's numbers: PyYAML alone reads 1e-4 as a string."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
+    list("-+0123456789."),
+)

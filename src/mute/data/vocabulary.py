@@ -1,0 +1,12 @@
+"""The ids that mean the same in every vocabulary."""
+
+PAD = 0
+"""Fills up short sentences, always behind their last word."""
+UNK = 1
+"""A piece that is not in the vocabulary."""
+BOS = 2
+"""Stands before the first word of a target that is to be continued."""
+EOS = 3
+"""Ends a sentence, of the source and of the target."""
+SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
+"""Their names, by id."""

@@ -1,0 +1,38 @@
+"""The layer of every system of the paper: fuse(units(bias(norm(x))))."""
+
+import torch
+from torch import Tensor, nn
+
+from mute.config import ModelConfig, UnitsConfig
+from mute.model.bias import Bias
+from mute.model.context import Context, LayerCache
+from mute.model.fusion import Fusion, SequentialFusion, fuse
+from mute.model.units import make_units
+
+
+class MultiUnitLayer(nn.Module):
+    """One layer, of the encoder or of the decoder; with one clean unit, a Transformer's."""
+
+    def __init__(self, model: ModelConfig, units: UnitsConfig, *, decoder: bool) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(model.d_model)
+        self.bias = Bias(units.bias, units.units, model.d_model, units.sample_rate)
+        self.units = make_units(model, units, decoder=decoder)
+        self.fusion = SequentialFusion(units.units) if units.sequential else Fusion(units.units)
+        self.drop_branch = units.drop_branch
+
+    def forward(self, x: Tensor, context: Context, cache: LayerCache | None = None) -> Tensor:
+        """(B, L, d) → (B, L, d)."""
+        seen = self.bias(self.norm(x), context)
+        outputs: Tensor = self.units(seen, x, context, cache)
+        coefficients: Tensor = self.fusion()
+        if not (self.training and self.drop_branch):
+            return fuse(coefficients, outputs)
+        kept = coefficients * self._kept_units(context.generator).to(coefficients)
+        # A dropped unit is one that adds nothing to the input it was given: F_u = X.
+        return fuse(kept, outputs) + (coefficients - kept).sum() * x
+
+    def _kept_units(self, generator: torch.Generator | None) -> Tensor:
+        """(I,): 0 for a unit left out of this step, else what makes up for those on average."""
+        draws = torch.rand(len(self.fusion.alpha), generator=generator)
+        return (draws >= self.drop_branch) / (1 - self.drop_branch)

@@ -1,0 +1,31 @@
+"""Proximal initialisation (Fan et al. 2020): all units start from a trained single-unit model."""
+
+import torch
+
+from mute.errors import MuteError
+from mute.model.transformer import Transformer
+
+
+@torch.no_grad()
+def start_from_single_unit(model: Transformer, single: Transformer) -> None:
+    """Give every unit of `model` the weights of `single`'s only unit.
+
+    Unit weights become equal shares of the single unit's, so the model computes exactly what
+    `single` does, until training (the bias first of all) tells its units apart. What a single
+    unit has no counterpart for, mask vectors and permutation matrices, keeps its fresh start.
+
+    Raises:
+        MuteError: the two models differ in more than their units.
+    """
+    own = model.state_dict()
+    for name, trained in single.state_dict().items():
+        if name not in own or own[name].shape[1:] != trained.shape[1:]:
+            raise MuteError(f"the models differ in more than their units: see '{name}'")
+        if own[name].size(0) != trained.size(0) != 1:
+            raise MuteError(f"the model to start from has several units: see '{name}'")
+        share = own[name].size(0) if name.endswith("fusion.alpha") else 1
+        own[name].copy_(trained.expand_as(own[name]) / share)
+    extra = set(own) - set(single.state_dict())
+    unexpected = [name for name in sorted(extra) if not name.endswith(("bias.mask", "matrix"))]
+    if unexpected:
+        raise MuteError(f"the models differ in more than their units: see '{unexpected[0]}'")

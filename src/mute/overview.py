@@ -1,0 +1,103 @@
+"""Tables of parameters: of one config, of the paper's systems, of all presets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mute.config import PRESETS, ModelConfig
+from mute.configfile import load_config
+from mute.errors import MuteError
+from mute.model.parameters import parameter_count, parameters_by_part
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+BIASES = ("identity", "swap", "disorder", "mask")
+SYSTEMS: Mapping[str, Mapping[str, Any]] = {
+    "Transformer": {"relative_positions": 0},
+    "+ Relative": {},
+    "MUTE": {"units": 4},
+    "+ Bias": {"units": 4, "bias": BIASES},
+    "+ Bias + Seq": {"units": 4, "bias": BIASES, "sequential": True},
+}
+"""The paper's systems: what they change in the Transformer with relative positions."""
+
+
+@dataclass(frozen=True)
+class ParameterTable:
+    """Columns of counts by row name; `summed` if their sums mean something."""
+
+    title: str
+    columns: dict[str, dict[str, int]]
+    summed: bool
+
+
+def parameter_table(
+    name: str, vocab_size: tuple[int, int], overrides: Sequence[str]
+) -> ParameterTable:
+    """The table for a config file, for a preset's name, or, for '', of every preset."""
+    if Path(name).suffix in {".yaml", ".yml"}:
+        model = load_config(name, overrides).model
+        return ParameterTable(name, {Path(name).stem: parameters_by_part(model, vocab_size)}, True)
+    if overrides:
+        raise MuteError("--set changes a config file; give one as the argument")
+    if name in PRESETS:
+        columns = {
+            system: parameters_by_part(_system(name, changes), vocab_size)
+            for system, changes in SYSTEMS.items()
+        }
+        return ParameterTable(f"{name}, by part", columns, True)
+    if name:
+        presets = ", ".join(PRESETS)
+        raise MuteError(f"'{name}' is neither a config file (.yaml) nor a preset ({presets})")
+    totals = {
+        system: {
+            preset: parameter_count(_system(preset, changes), vocab_size) for preset in PRESETS
+        }
+        for system, changes in SYSTEMS.items()
+    }
+    return ParameterTable("All systems in all shapes", totals, False)
+
+
+def _system(preset: str, changes: Mapping[str, Any]) -> ModelConfig:
+    return ModelConfig.model_validate({"preset": preset, **changes})
+
+
+def render(table: ParameterTable) -> Table:
+    """The table for people; several columns show three digits each, to fit a terminal."""
+    from rich import box
+    from rich.table import Table
+
+    columns = list(table.columns.values())
+    shown = Table(
+        title=f"Parameters: {table.title}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    shown.add_column("", no_wrap=True)
+    for heading in table.columns:
+        shown.add_column(heading, justify="right", no_wrap=True)
+    write = _exact if len(columns) == 1 else _short
+    for row in max(columns, key=len):  # the largest model has every part, in order
+        shown.add_row(row, *(write(column.get(row, 0)) for column in columns))
+    if table.summed:
+        shown.add_section()
+        shown.add_row("all", *(write(sum(column.values())) for column in columns))
+    return shown
+
+
+def _exact(count: int) -> str:
+    return f"{count:,}"
+
+
+def _short(count: int) -> str:
+    """1234567 → 1.23M, and nothing for 0."""
+    for size, suffix in ((10**6, "M"), (10**3, "k")):
+        if count >= size:
+            return f"{count / size:#.3g}".rstrip(".") + suffix
+    return str(count or "")

@@ -1,0 +1,40 @@
+import pytest
+import torch
+
+from mute.errors import MuteError
+from mute.model.proximal import start_from_single_unit
+from mute.model.transformer import build
+from tests.unit.model.oracle import double, small
+
+SOURCE = torch.tensor([[5, 6, 7, 3], [4, 3, 0, 0]])
+TARGET = torch.tensor([[2, 7, 8], [2, 6, 0]])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"units": 4},
+        {"units": 4, "bias": ["identity", "swap", "mask"], "sequential": True},
+        {"units": 3, "shared": "ffn"},
+        {"units": 2, "decoder": {"units": 3, "sequential": True}},
+    ],
+)
+def test_the_model_starts_as_the_single_unit_one(settings: dict[str, object]) -> None:
+    single = double(small()).eval()
+    model = build(small(**settings), vocab_size=13).double().eval()
+    start_from_single_unit(model, single)
+    # M starts doubly stochastic to the precision of float32, in which it is made.
+    torch.testing.assert_close(model(SOURCE, TARGET), single(SOURCE, TARGET), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("other", [{"d_ffn": 16}, {"relative_positions": 0}, {"units": 2}])
+def test_models_that_differ_in_more_than_units_are_refused(other: dict[str, object]) -> None:
+    model = build(small(units=4), vocab_size=13)
+    with pytest.raises(MuteError, match="see '"):
+        start_from_single_unit(model, build(small(**other), vocab_size=13))
+
+
+def test_a_model_with_parts_the_single_one_lacks_is_refused() -> None:
+    model = build(small(units=4, relative_positions=2), vocab_size=13)
+    with pytest.raises(MuteError, match="relative"):
+        start_from_single_unit(model, build(small(relative_positions=0), vocab_size=13))

@@ -1,0 +1,87 @@
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from mute.config import ModelConfig, ParallelText, TokenizerConfig, UnitsConfig
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"d_model": 100, "heads": 8}, r"d_model \(100\) is not divisible by heads \(8\)"),
+        ({"d_model": 9, "heads": 3}, "sinusoidal_positions need an even d_model, not 9"),
+        ({"units": 2, "bias": ["mask"] * 3}, "bias names 3 units, but there are only 2"),
+        ({"sequential": True}, "sequential needs at least two units"),
+        ({"shared": "ffn"}, "shared: ffn needs at least two units"),
+        ({"decoder": {"bias": ["swap"]}}, "decoder.bias cannot be swap: .* the future"),
+        ({"decoder": {"sequential": True}}, "sequential needs at least two units"),
+    ],
+)
+def test_impossible_combinations_say_so(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValidationError, match=sentence):
+        ModelConfig(**settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"units": 0},
+        {"units": True},
+        {"units": "4"},
+        {"dropout": 1.0},
+        {"dropout": float("nan")},
+        {"sample_rate": 1.2},
+        {"bias": "swap"},
+        {"bias": ["swop"]},
+        {"preset": "huge"},
+        {"unknown": 1},
+    ],
+)
+def test_values_out_of_range_or_type_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        ModelConfig(**settings)
+
+
+@pytest.mark.parametrize(
+    ("preset", "shape"),
+    [
+        ("tiny", (4, 4, 128, 256, 4)),
+        ("small", (6, 6, 256, 1024, 4)),
+        ("base", (6, 6, 512, 2048, 8)),
+        ("big", (6, 6, 1024, 4096, 16)),
+    ],
+)
+def test_presets(preset: Any, shape: tuple[int, ...]) -> None:
+    c = ModelConfig(preset=preset)
+    assert (c.encoder_layers, c.decoder_layers, c.d_model, c.d_ffn, c.heads) == shape
+    assert ModelConfig(preset=preset, d_ffn=7).d_ffn == 7
+
+
+def test_the_default_is_the_papers_baseline_and_a_config_is_a_value() -> None:
+    config = ModelConfig(units=4, bias=["identity", "swap"], sequential=True)
+    assert config.relative_positions == 16
+    assert config.sample_rate == 0.85
+    assert config == ModelConfig(units=4, bias=("identity", "swap"), sequential=True)
+    assert hash(config)
+    with pytest.raises(ValidationError):
+        config.units = 5  # type: ignore[misc]
+
+
+def test_a_config_survives_json() -> None:
+    config = ModelConfig(preset="tiny", units=3, bias=["mask"], decoder=UnitsConfig(units=2))
+    assert ModelConfig.model_validate_json(config.model_dump_json()) == config
+
+
+@pytest.mark.parametrize(
+    "files",
+    [{}, {"source": "a"}, {"target": "a"}, {"tsv": "a", "source": "b", "target": "c"}],
+)
+def test_parallel_text_is_two_files_or_one(files: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match=r"tsv|come together"):
+        ParallelText.model_validate(files)
+
+
+def test_pretokenized_text_is_for_moses_bpe() -> None:
+    with pytest.raises(ValidationError, match="goes with kind: moses-bpe"):
+        TokenizerConfig(kind="sentencepiece", pretokenized=True)

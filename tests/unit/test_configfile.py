@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import pytest
+
+from mute.configfile import load_config
+from mute.errors import MuteError
+
+SHIPPED = sorted(Path(__file__).parents[2].glob("configs/**/*.yaml"))
+SYSTEMS = {"transformer", "relative", "big", "mute", "bias", "seq"}
+
+
+def written(folder: Path, text: str, name: str = "run.yaml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_shipped_config_loads(path: Path) -> None:
+    config = load_config(path)
+    assert config.data is not None
+    assert config.train is not None
+    assert config.train.run == f"runs/{path.parent.name}-{path.stem}"
+    expected_units = 4 if path.stem in {"mute", "bias", "seq"} else 1
+    assert config.model.units == expected_units
+    assert config.model.sequential == (path.stem == "seq")
+    assert bool(config.model.bias) == (path.stem in {"bias", "seq"})
+
+
+def test_every_task_has_every_system() -> None:
+    for task in {path.parent for path in SHIPPED}:
+        assert {path.stem for path in task.glob("*.yaml")} == SYSTEMS
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model:\n  untis: 4\n", r"run.yaml:2: model.untis: unknown key; did you mean 'units'\?"),
+        ("modle:\n  units: 4\n", r"run.yaml:1: modle: unknown key; did you mean 'model'\?"),
+        ("model:\n  zzz: 4\n", r"run.yaml:2: model.zzz: unknown key; known keys: units, unit,"),
+        (
+            "model:\n  units: 2\n  decoder:\n    sequental: true\n",
+            r"run.yaml:4: model.decoder.sequental: unknown key; did you mean 'sequential'\?",
+        ),
+        (
+            "data:\n  source: en\n  train:\n  - source: a\n    targt: b\n",
+            r"run.yaml:5: data.train.0.targt: unknown key; did you mean 'target'\?",
+        ),
+        ("model:\n  units: four\n", r"run.yaml:2: model.units: should be a valid integer, not 'f"),
+        ("model:\n  heads: 7\n", r"run.yaml:1: model: d_model \(512\) is not divisible by heads"),
+        (
+            "model:\n  units: 2\n  bias:\n  - swap\n  - swop\n",
+            r"run.yaml:5: model.bias.1: should be 'identity', 'swap', 'disorder' or 'mask', not",
+        ),
+        ("model:\n  units: 4\n  units: 2\n", r"run.yaml:3: model.units: given twice"),
+        ("model: {units: 4\n", r"run.yaml:2: not valid YAML"),
+        ("- a\n", r"run.yaml: should hold sections such as 'model:'"),
+        ("extends: [a]\n", r"run.yaml:1: extends: should be a file name"),
+        ("extends: none.yaml\n", r"none.yaml: cannot be read \(No such file or directory\)"),
+        ("extends: run.yaml\n", r"run.yaml: extends itself"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(MuteError, match=message):
+        load_config(written(tmp_path, text))
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    path = written(tmp_path, "model:\n  untis: 4\n  hedas: 2\n")
+    with pytest.raises(MuteError) as caught:
+        load_config(path)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
+    assert load_config(written(tmp_path, "")).model.d_model == 512
+
+
+def test_a_number_with_an_exponent_is_a_number(tmp_path: Path) -> None:
+    path = written(tmp_path, "train:\n  run: x\n  learning_rate: 1e-4\n")
+    train = load_config(path).train
+    assert train is not None
+    assert train.learning_rate == 1e-4
+
+
+def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_bytes(b"model: \xff\n")
+    with pytest.raises(MuteError, match="not UTF-8 at byte 7"):
+        load_config(path)
+
+
+def test_a_file_extends_another_key_by_key(tmp_path: Path) -> None:
+    written(tmp_path, "model:\n  units: 2\n  d_ffn: 99\n", "base.yaml")
+    path = written(tmp_path, "extends: base.yaml\nmodel:\n  units: 3\n")
+    model = load_config(path).model
+    assert (model.units, model.d_ffn) == (3, 99)
+
+
+def test_a_mistake_in_the_extended_file_names_that_file(tmp_path: Path) -> None:
+    written(tmp_path, "model:\n  untis: 2\n", "base.yaml")
+    path = written(tmp_path, "extends: base.yaml\nmodel:\n  units: 3\n")
+    with pytest.raises(MuteError, match=r"base.yaml:2: model.untis"):
+        load_config(path)
+
+
+def test_overrides_win_in_their_order(tmp_path: Path) -> None:
+    path = written(tmp_path, "model:\n  units: 2\n")
+    model = load_config(path, ["model.units=3", "model.units=5", "model.bias=[mask]"]).model
+    assert (model.units, model.bias) == (5, ("mask",))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("model.untis=3", r"--set model.untis=3: model.untis: unknown key; did you mean 'units'"),
+        ("model.units", "should look like model.units=4"),
+        ("model..units=3", "should look like model.units=4"),
+        ("model.units=x", r"--set model.units=x: model.units: should be a valid integer, not 'x'"),
+        ("model.units=[", r"'\[' is not valid YAML"),
+    ],
+)
+def test_a_wrong_override_is_told_as_it_was_typed(
+    tmp_path: Path, override: str, message: str
+) -> None:
+    with pytest.raises(MuteError, match=message):
+        load_config(written(tmp_path, ""), [override])

@@ -1,0 +1,78 @@
+"""Imports go one way: raw text → … → server. Only cli.py knows everything."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "mute"
+
+# Each may import itself and what stands before it.
+LINE = [
+    "errors",
+    "config",
+    "configfile",
+    "runtime",
+    "data",
+    "model",
+    "train",
+    "translate",
+    "evaluate",
+    "analysis",
+    "studies",
+    "serve",
+    "overview",
+    "demo",
+    "cli",
+]
+MODULES = sorted(
+    path for path in SOURCE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"}
+)
+
+
+def stage(module: str) -> str:
+    """'mute.model.bias' → 'model'."""
+    return module.split(".")[1]
+
+
+def imports_of_mute(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("mute."))
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "mute":
+                yield from (f"mute.{alias.name}" for alias in node.names)
+            elif node.module.startswith("mute."):
+                yield node.module
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_only_backwards(path: Path) -> None:
+    own = path.relative_to(SOURCE).with_suffix("").parts[0]
+    if own == "cli":
+        return
+    for module in imports_of_mute(path):
+        assert LINE.index(stage(module)) <= LINE.index(own), f"{own} imports {module}"
+
+
+def test_the_command_line_starts_without_anything_heavy() -> None:
+    code = (
+        "import sys, mute, mute.cli; "
+        "heavy = {'torch', 'numpy', 'scipy', 'sentencepiece', 'matplotlib'} & set(sys.modules); "
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_package_offers_what_it_promises() -> None:
+    import mute
+
+    for name in mute.__all__:
+        assert getattr(mute, name) is not None
+    assert set(dir(mute)) == set(mute.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'biuld'"):
+        _ = mute.biuld
