@@ -4,7 +4,9 @@ Every command imports what it needs when it runs, so that `mute --help` is insta
 """
 
 import json
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +19,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file.")]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a setting: model.units=6.")
+]
 
 
 def main() -> None:
@@ -40,17 +48,15 @@ def version(
         raise typer.Exit
 
 
-@app.command()
-def info(
+@app.command("info")
+def info_command(
     model: Annotated[
         str, typer.Argument(help="A config file, or a preset: tiny, small, base, big.")
     ] = "",
     vocab_size: Annotated[
         str, typer.Option(help="Entries of the vocabulary, or SOURCE,TARGET.")
     ] = "32000",
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a setting: model.units=6.")
-    ] = None,
+    overrides: Overrides = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Show how many parameters a model has, and where.
@@ -67,6 +73,52 @@ def info(
         from rich.console import Console
 
         Console().print(overview.render(table))
+
+
+@app.command("prepare")
+def prepare_command(config: ConfigFile, overrides: Overrides = None) -> None:
+    """Turn raw parallel text into a tokenizer and shards of ids.
+
+    Says how many pairs were dropped and why. Does nothing if nothing has changed.
+    """
+    from rich.console import Console
+
+    from mute.configfile import load_config
+    from mute.data.prepare import prepare
+    from mute.data.report import render
+
+    settings = load_config(config, overrides or []).data
+    if settings is None:
+        raise MuteError(f"{config}: has no 'data:' section, which preparing needs")
+    Console().print(render(prepare(settings)))
+
+
+@app.command("train")
+def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
+    """Train a model, or go on where the run stopped; under torchrun, with many processes."""
+    from mute import experiment
+    from mute.configfile import load_config
+
+    settings = load_config(config, overrides or [])
+    state = experiment.train(settings)
+    if int(os.environ.get("RANK", "0")) == 0:
+        _, training = experiment.sections(settings)
+        best = f"best BLEU {state.best_score:.2f} at step {state.best_step}"
+        typer.echo(f"{training.run}: {state.step} steps, {best}")
+
+
+@app.command("translate")
+def translate_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run or model folder.")],
+    beam: Annotated[int, typer.Option(min=1, help="Partial translations kept.")] = 4,
+    length_penalty: Annotated[float, typer.Option(min=0, help="GNMT's exponent.")] = 0.6,
+) -> None:
+    """Translate lines from standard input to standard output."""
+    from mute.translate.translator import load
+
+    lines = [line.rstrip("\r\n") for line in sys.stdin]
+    for translation in load(model).translate(lines, beam, length_penalty):
+        typer.echo(translation.text)
 
 
 def _sizes(text: str) -> tuple[int, int]:

@@ -7,18 +7,14 @@ from pathlib import Path
 
 import pytest
 
-
-def mute(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mute", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+from tests.integration.command import run
 
 
-def test_a_config_by_part(tmp_path: Path) -> None:
+def test_a_config_by_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "full.yaml"
     config.write_text("model: {preset: tiny, units: 4, bias: [swap, mask], sequential: true}\n")
-    done = mute("info", str(config), "--vocab-size", "1000,2000", "--set", "model.units=3")
-    assert done.returncode == 0, done.stderr
-    rows = [line.strip().rsplit(maxsplit=1) for line in done.stdout.splitlines()]
+    run("info", str(config), "--vocab-size", "1000,2000", "--set", "model.units=3")
+    rows = [line.strip().rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
     lines = {row[0].strip(): row[1] for row in rows if len(row) == 2}
     assert lines["source embedding"] == "128,000"
     assert lines["target embedding"] == "256,000"
@@ -27,15 +23,21 @@ def test_a_config_by_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("preset", ["tiny", "small", "base", "big"])
-def test_every_preset_shows_every_system(preset: str) -> None:
-    done = mute("info", preset, "--json")
-    assert done.returncode == 0, done.stderr
-    systems = json.loads(done.stdout)
+def test_every_preset_shows_every_system(
+    preset: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("info", preset, "--json")
+    systems = json.loads(capsys.readouterr().out)
     assert list(systems) == ["Transformer", "+ Relative", "MUTE", "+ Bias", "+ Bias + Seq"]
     totals = [sum(parts.values()) for parts in systems.values()]
     assert totals == sorted(totals)
     assert "encoder permutations" in systems["+ Bias + Seq"]
-    assert preset in mute("info").stdout
+
+
+def test_without_an_argument_every_preset_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    run("info")
+    shown = capsys.readouterr().out
+    assert all(preset in shown for preset in ("tiny", "small", "base", "big"))
 
 
 @pytest.mark.parametrize(
@@ -47,12 +49,17 @@ def test_every_preset_shows_every_system(preset: str) -> None:
         (["info", "base", "--set", "a=b"], "mute: --set changes a config file"),
     ],
 )
-def test_a_mistake_is_one_sentence_without_a_traceback(arguments: list[str], message: str) -> None:
-    done = mute(*arguments)
-    assert done.returncode == 2
-    assert done.stderr.startswith(message)
-    assert len(done.stderr.splitlines()) == 1
+def test_a_mistake_is_one_sentence_and_exit_status_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(message)
+    assert len(told.splitlines()) == 1
 
 
-def test_the_version() -> None:
-    assert mute("--version").stdout.startswith("0.")
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mute", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("0.")

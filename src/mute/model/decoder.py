@@ -17,6 +17,16 @@ class Cache:
         self.length = 0
         self.layers: list[LayerCache] = [{} for _ in range(layers)]
 
+    def select(self, rows: Tensor, *, same_sentences: bool) -> None:
+        """Go on with these rows of the batch, in this order; a row may be taken repeatedly.
+
+        Where every row still belongs to the sentence it did, what came from the memory stays.
+        """
+        for layer in self.layers:
+            for name, kept in layer.items():
+                if not (same_sentences and name.startswith("memory")):
+                    layer[name] = kept.index_select(1, rows)
+
 
 class Decoder(nn.Module):
     """Target words and memory → states that the output layer turns into the next words."""

@@ -1,0 +1,167 @@
+"""Batches by token budget: little padding, a new order every epoch, no pair lost or seen twice.
+
+The order of an epoch is a function of the seed and the epoch alone. It is worked out pool by
+pool, so the first batch of a large corpus does not wait for the last; and it is the same for
+every process, each of which takes its own share. That is why a position in the stream is all
+that a run has to remember of its data.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mute.data.vocabulary import BOS, EOS, PAD
+from mute.errors import MuteError
+
+POOL = 200_000
+"""Pairs that are sorted by length together: enough for little padding, quick to sort."""
+
+Indices = NDArray[np.int64]
+
+
+class Corpus(Protocol):
+    """Pairs of ids that know their lengths."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int) -> tuple[NDArray[np.integer], NDArray[np.integer]]: ...
+    @property
+    def lengths(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """How many ids each source and each target has."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded ids of some pairs, as the model takes them."""
+
+    source: Tensor
+    """(B, S): the words and EOS."""
+    target_input: Tensor
+    """(B, T): BOS and the words."""
+    target_output: Tensor
+    """(B, T): the words and EOS."""
+    indices: Indices
+    """(B,): which pairs of the corpus these are."""
+
+    @property
+    def target_tokens(self) -> int:
+        """What the loss is divided by: the real positions of the target."""
+        return int((self.target_output != PAD).sum())
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same batch on another device."""
+        return Batch(
+            self.source.to(device, non_blocking=True),
+            self.target_input.to(device, non_blocking=True),
+            self.target_output.to(device, non_blocking=True),
+            self.indices,
+        )
+
+
+class Position(NamedTuple):
+    """A place in the endless stream of batches."""
+
+    epoch: int = 0
+    batch: int = 0
+    """How many batches of the epoch lie behind."""
+
+
+class BatchStream:
+    """All epochs of a corpus, one after the other, as lists of pair indices.
+
+    Args:
+        corpus: the pairs
+        budget: the most positions on the longer side of a batch, padding included
+        seed: with the epoch, it decides the order
+        weights: for each pair, how often it is seen in an epoch; once if not given
+    """
+
+    def __init__(
+        self, corpus: Corpus, budget: int, seed: int, weights: NDArray[np.float64] | None = None
+    ) -> None:
+        if len(corpus) == 0:
+            raise MuteError("there is no pair to train on; see the report of `mute prepare`")
+        source, target = corpus.lengths
+        self._longer = np.maximum(source, target).astype(np.int32) + 1  # EOS, or BOS
+        self._target = np.asarray(target)
+        longest = int(self._longer.max())
+        if longest > budget:
+            raise MuteError(
+                f"train.batch_tokens ({budget}) is less than the longest training sentence "
+                f"({longest} pieces with its end); raise it, or lower data.max_length"
+            )
+        self._budget = budget
+        self._seed = seed
+        self._weights = weights
+
+    def after(self, position: Position) -> Iterator[tuple[Indices, Position]]:
+        """The batches that follow a position, each with the position behind it; endless."""
+        epoch, skip = position
+        while True:
+            for number, indices in enumerate(self.epoch(epoch), 1):
+                if number > skip:
+                    yield indices, Position(epoch, number)
+            epoch, skip = epoch + 1, 0
+
+    def epoch(self, epoch: int) -> Iterator[Indices]:
+        """The batches of one epoch."""
+        random = np.random.default_rng((self._seed, epoch))
+        order = random.permutation(self._draw(random))
+        for start in range(0, len(order), POOL):
+            pool = order[start : start + POOL]
+            batches = self._cut(pool[np.lexsort((self._target[pool], self._longer[pool]))])
+            for index in random.permutation(len(batches)):
+                yield batches[index]
+
+    def _draw(self, random: np.random.Generator) -> Indices:
+        """Which pairs this epoch sees: weight 2.3 is twice, and once more for three in ten."""
+        everything = np.arange(len(self._longer))
+        if self._weights is None:
+            return everything
+        times = np.floor(self._weights + random.random(len(everything))).astype(np.int64)
+        return np.repeat(everything, times)
+
+    def _cut(self, ordered: Indices) -> list[Indices]:
+        """Cut pairs that are sorted by length where a batch would exceed the budget."""
+        lengths = self._longer[ordered]
+        batches, start = [], 0
+        while start < len(ordered):
+            # Sorted: the last pair is the longest, and n pairs cost n times its length.
+            costs = lengths[start : start + self._budget] * np.arange(
+                1, min(self._budget, len(ordered) - start) + 1
+            )
+            end = start + int(np.searchsorted(costs, self._budget, side="right"))
+            batches.append(ordered[start:end])
+            start = end
+        return batches
+
+
+def make_batch(corpus: Corpus, indices: Indices) -> Batch:
+    """Collect the pairs of a batch, with their ends and their padding."""
+    sources, targets = zip(*(corpus[int(index)] for index in indices), strict=True)
+    return Batch(
+        pad([[*source, EOS] for source in sources]),
+        pad([[BOS, *target] for target in targets]),
+        pad([[*target, EOS] for target in targets]),
+        indices,
+    )
+
+
+def pad(sentences: list[list[int]]) -> Tensor:
+    """(B, longest): the ids of each sentence, and PAD behind them."""
+    padded = np.full((len(sentences), max(map(len, sentences))), PAD, dtype=np.int64)
+    for row, sentence in zip(padded, sentences, strict=True):
+        row[: len(sentence)] = sentence
+    return torch.from_numpy(padded)
+
+
+def padding_share(corpus: Corpus, batches: list[Indices]) -> float:
+    """How much of some batches is padding, of all positions on both sides."""
+    source, target = corpus.lengths
+    real = sum(int((source[b] + 1).sum() + (target[b] + 1).sum()) for b in batches)
+    spent = sum(len(b) * (int(source[b].max()) + int(target[b].max()) + 2) for b in batches)
+    return 1 - real / spent

@@ -1,0 +1,92 @@
+"""A model on disk: config.json, model.safetensors and the tokenizer, complete by itself."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from mute.config import ModelConfig
+from mute.data.tokenizer import Tokenizer, load_tokenizer
+from mute.errors import MuteError
+from mute.model.transformer import Transformer, build
+
+FORMAT = 1
+CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer"
+
+
+def save_model(
+    folder: Path, config: ModelConfig, weights: Mapping[str, Tensor], tokenizer: Tokenizer
+) -> None:
+    """Write a model folder; in one that is there, the weights are replaced in one move.
+
+    Args:
+        folder: made if it is not there
+        config: of the model
+        weights: its parameters by name
+        tokenizer: what it reads and writes with
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(folder / TOKENIZER)
+    settings = {"format": FORMAT, "model": config.model_dump(mode="json")}
+    (folder / CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    draft = folder / f".{WEIGHTS}.writing"
+    save_file({name: value.contiguous() for name, value in weights.items()}, draft)
+    draft.replace(folder / WEIGHTS)
+
+
+def load_model(folder: Path | str) -> tuple[Transformer, Tokenizer]:
+    """Read a model folder, or the one inside a run folder; nothing is unpickled.
+
+    Raises:
+        MuteError: it is no model, a file of it is missing or damaged, or another version of
+            mute wrote it.
+    """
+    folder = Path(folder)
+    if (folder / "model" / CONFIG).is_file():
+        folder = folder / "model"
+    config = _read_config(folder / CONFIG)
+    tokenizer = load_tokenizer(folder / TOKENIZER)
+    model = build(config, (tokenizer.source_size, tokenizer.target_size))
+    try:
+        load_weights(model, load_file(folder / WEIGHTS))
+    except (OSError, SafetensorError, KeyError, RuntimeError) as error:
+        raise MuteError(
+            f"{folder / WEIGHTS}: missing, damaged or of another model: {error}"
+        ) from None
+    return model.eval(), tokenizer
+
+
+@torch.no_grad()
+def load_weights(model: Transformer, weights: Mapping[str, Tensor]) -> None:
+    """Fill a model with weights by name; a name too few or too many is an error.
+
+    Raises:
+        KeyError: a name is missing or unknown.
+    """
+    own = dict(model.named_parameters())
+    if differing := set(own) ^ set(weights):
+        raise KeyError(min(differing))
+    for name, value in own.items():
+        value.copy_(weights[name])
+
+
+def _read_config(path: Path) -> ModelConfig:
+    try:
+        settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        version = settings["format"]
+        if version == FORMAT:
+            return ModelConfig.model_validate(settings["model"])
+    except OSError as error:
+        raise MuteError(
+            f"{path}: cannot be read ({error.strerror}); a model is a folder that "
+            f"`mute train` wrote, with {CONFIG} in it"
+        ) from None
+    except (KeyError, TypeError, ValueError, ValidationError):
+        raise MuteError(f"{path}: not a model of mute, or damaged") from None
+    raise MuteError(f"{path}: format {version}, but this version of mute reads format {FORMAT}")

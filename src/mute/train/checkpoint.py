@@ -1,0 +1,156 @@
+"""Checkpoints: everything a run needs to go on, written whole or not at all.
+
+A checkpoint is a folder `step-00012000` with the weights, their average and the optimizer's
+moments as safetensors, and `state.json` with the rest. It is written under another name, pushed
+to the disk and renamed, so a folder with the right name was complete when it was made; the sizes
+and checksums in `state.json` tell whether it still is.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from mute.data.batching import Position
+from mute.errors import MuteError
+
+FORMAT = 1
+STATE = "state.json"
+Tensors = dict[str, Tensor]
+
+
+@dataclass
+class TrainState:
+    """How far a run is."""
+
+    step: int = 0
+    position: Position = field(default_factory=Position)
+    best_score: float = float("-inf")
+    best_step: int = 0
+    validations_since_best: int = 0
+    bad_steps_in_a_row: int = 0
+    bad_steps: int = 0
+
+
+def save_checkpoint(folder: Path, state: TrainState, tensors: Mapping[str, Tensors]) -> Path:
+    """Write a checkpoint among the others in `folder`.
+
+    Args:
+        folder: of all checkpoints of a run
+        state: how far the run is
+        tensors: by the name of the file they go to
+
+    Raises:
+        MuteError: the disk is full or refuses; what was there before is as it was.
+    """
+    final = folder / f"step-{state.step:08d}"
+    draft = folder / f".{final.name}.writing"
+    try:
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        sums = {}
+        for name, values in tensors.items():
+            path = draft / f"{name}.safetensors"
+            save_file({key: value.contiguous() for key, value in values.items()}, path)
+            sums[path.name] = _checksum(path)
+        content = {"format": FORMAT, "state": asdict(state), "files": sums}
+        (draft / STATE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        for path in (*draft.iterdir(), draft):
+            _push_to_disk(path)
+        shutil.rmtree(final, ignore_errors=True)
+        draft.rename(final)
+    except OSError as error:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise MuteError(
+            f"{final}: cannot be saved ({error.strerror}); the checkpoints before it are intact: "
+            f"make room and run the same command again"
+        ) from None
+    return final
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The finished checkpoints of a run, oldest first."""
+    return sorted(folder.glob("step-????????"))
+
+
+def remove_old(folder: Path, keep: int) -> None:
+    """Keep the last `keep` checkpoints, and no draft of a run that was killed."""
+    for path in (*checkpoints(folder)[:-keep], *folder.glob(".step-*.writing")):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]] | None:
+    """The newest checkpoint that is whole.
+
+    Returns:
+        its state, its tensors by file, and a sentence about each newer one that is not whole;
+        None if there is none at all
+
+    Raises:
+        MuteError: there are checkpoints, but none of them is whole.
+    """
+    complaints: list[str] = []
+    for path in reversed(checkpoints(folder)):
+        try:
+            return *_load(path), complaints
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            complaints.append(f"{path}: not whole, so the one before it is used ({error})")
+    if complaints:
+        raise MuteError(
+            f"{folder}: none of its {len(complaints)} checkpoints is whole; delete the folder to "
+            f"start anew. The newest: {complaints[0]}"
+        )
+    return None
+
+
+def _load(path: Path) -> tuple[TrainState, dict[str, Tensors]]:
+    content: dict[str, Any] = json.loads((path / STATE).read_text(encoding="utf-8"))
+    if content["format"] != FORMAT:
+        raise ValueError(f"format {content['format']}, not {FORMAT}")
+    for name, checksum in content["files"].items():
+        if _checksum(path / name) != checksum:
+            raise ValueError(f"{name} is damaged or cut short")
+    state = TrainState(**content["state"])
+    state.position = Position(*state.position)
+    return state, {Path(name).stem: load_file(path / name) for name in content["files"]}
+
+
+def weights_of(path: Path) -> Tensors:
+    """The weights of one checkpoint: their average if the run kept one.
+
+    Raises:
+        MuteError: the checkpoint is not whole.
+    """
+    try:
+        _, tensors = _load(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise MuteError(f"{path}: not a whole checkpoint ({error})") from None
+    return tensors.get("average", tensors["weights"])
+
+
+def _checksum(path: Path) -> str:
+    digest = blake2b(digest_size=16)
+    for block in _blocks(path):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            yield block
+
+
+def _push_to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,90 @@
+"""The processes that train together, as torchrun starts them; or just one."""
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from mute.runtime import choose_device
+
+
+@dataclass(frozen=True)
+class Group:
+    """Which process this is, of how many."""
+
+    rank: int
+    size: int
+    device: torch.device
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the process that writes files and talks."""
+        return self.rank == 0
+
+    def wrap(self, module: nn.Module) -> nn.Module:
+        """The module with its gradients averaged over all processes."""
+        if self.size == 1:
+            return module
+        # A layer whose bias does not act in a step gives its mask vectors no gradient.
+        return DistributedDataParallel(module, find_unused_parameters=True)
+
+    def sum(self, *numbers: float) -> list[float]:
+        """The sum of each number over all processes."""
+        if self.size == 1:
+            return list(numbers)
+        total = torch.tensor(numbers, dtype=torch.float64, device=self.device)
+        dist.all_reduce(total)
+        return [float(number) for number in total]
+
+    def gather(self, words: list[str]) -> list[str]:
+        """What all processes say, one after the other."""
+        if self.size == 1:
+            return words
+        said: list[list[str]] = [[] for _ in range(self.size)]
+        dist.all_gather_object(said, words)
+        return [word for each in said for word in each]
+
+    def follow(self, score: float) -> float:
+        """The leading process's number, in every process; the others wait for it."""
+        if self.size == 1:
+            return score
+        said = torch.tensor(score, dtype=torch.float64, device=self.device)
+        dist.broadcast(said, 0)
+        return float(said)
+
+    def wait(self) -> None:
+        """Until every process is here."""
+        if self.size > 1:
+            dist.barrier()
+
+
+def join_group() -> Group:
+    """Join the processes torchrun started, or be alone.
+
+    NCCL connects GPUs and gloo CPUs.
+    """
+    device = choose_device()
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size == 1:
+        return Group(0, 1, device)
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    return Group(dist.get_rank(), size, device)
+
+
+def leave_group() -> None:
+    """Say goodbye to the other processes."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def without_exchange(module: nn.Module) -> AbstractContextManager[None]:
+    """Forward and backward passes that keep their gradients to themselves."""
+    if isinstance(module, DistributedDataParallel):
+        return module.no_sync()
+    return nullcontext()

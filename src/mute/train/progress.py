@@ -1,0 +1,125 @@
+"""What a run tells: a live line for people, log.jsonl for programs, TensorBoard for both."""
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mute.model.fusion import SequentialFusion
+from mute.model.transformer import Transformer
+
+
+class Silence:
+    """What the processes that do not lead say."""
+
+    def advance(self, step: int, tokens: int) -> None:
+        """One more step is done, on so many target tokens."""
+
+    def tell(self, sentence: str) -> None:
+        """Say something to the people watching."""
+
+    def record(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
+        """Write down what was measured at a step."""
+
+    def record_units(self, step: int, model: Transformer) -> None:
+        """Show how the layers weigh and order their units."""
+
+    def speed(self) -> float:
+        """Target tokens per second since the last call."""
+        return 0.0
+
+    def close(self) -> None:
+        """Stop the live line and close the files."""
+
+
+class Progress(Silence):
+    """The voice of the leading process.
+
+    A record of a step goes to log.jsonl and TensorBoard. A terminal also gets a live line, a
+    file or a pipe one line per record.
+    """
+
+    def __init__(self, run: Path, step: int, steps: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+        from torch.utils.tensorboard import SummaryWriter
+
+        self._log = (run / "log.jsonl").open("a", encoding="utf-8")
+        self._board = SummaryWriter(str(run / "tensorboard"), purge_step=step + 1)
+        self._console = Console(stderr=True, soft_wrap=True)
+        self._bar = Bar(
+            TextColumn("step"),
+            MofNCompleteColumn(),
+            BarColumn(),
+            TextColumn("{task.fields[facts]}"),
+            TimeRemainingColumn(),
+            console=self._console,
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._bar.add_task("train", completed=step, total=steps, facts="")
+        self._bar.start()
+        self._facts: dict[str, str] = {}
+        self._started, self._tokens = time.monotonic(), 0
+
+    def advance(self, step: int, tokens: int) -> None:
+        """One more step is done."""
+        self._tokens += tokens
+        self._bar.update(self._task, completed=step)
+
+    def tell(self, sentence: str) -> None:
+        """Say something to the people watching."""
+        self._console.print(sentence, highlight=False, markup=False)
+
+    def record(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
+        """Write down what was measured at a step."""
+        self._log.write(json.dumps({"kind": kind, "step": step, **facts}) + "\n")
+        self._log.flush()
+        for name, value in facts.items():
+            if isinstance(value, int | float):
+                self._board.add_scalar(f"{kind}/{name}", value, step)
+        shown = {name: f"{value:.4g}" for name, value in facts.items() if isinstance(value, float)}
+        self._facts |= shown
+        self._bar.update(
+            self._task, facts=" ".join(f"{name} {value}" for name, value in self._facts.items())
+        )
+        if kind != "train" or not sys.stderr.isatty():
+            self.tell(f"{kind} {step}: " + " ".join(f"{n} {v}" for n, v in shown.items()))
+
+    def speed(self) -> float:
+        """Target tokens per second since the last call."""
+        now = time.monotonic()
+        speed = self._tokens / (now - self._started)
+        self._started, self._tokens = now, 0
+        return speed
+
+    def record_units(self, step: int, model: Transformer) -> None:
+        """Show how the layers weigh and order their units."""
+        for index, layer in enumerate(model.multi_unit_layers()):
+            coefficients = layer.fusion().tolist()
+            if len(coefficients) > 1:
+                names = {f"unit {unit + 1}": value for unit, value in enumerate(coefficients)}
+                self._board.add_scalars(f"units/layer {index + 1}", names, step)
+            if isinstance(layer.fusion, SequentialFusion):
+                distance = float(layer.fusion.penalty().detach())
+                self._board.add_scalar(f"permutation/layer {index + 1}", distance, step)
+
+    def close(self) -> None:
+        """Stop the live line and close the files."""
+        self._bar.stop()
+        self._log.close()
+        self._board.close()
+
+
+def forget_after(run: Path, step: int) -> None:
+    """Drop the records of steps that a resumed run is about to repeat."""
+    path = run / "log.jsonl"
+    if not path.is_file():
+        return
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= step]
+    draft = path.with_suffix(".writing")
+    draft.write_text("".join(kept), encoding="utf-8")
+    draft.replace(path)

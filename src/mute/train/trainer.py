@@ -1,0 +1,299 @@
+"""Training: fit → step → forward and backward.
+
+All randomness of a step (dropout, bias) is a function of the run's seed, the step and the number
+of the batch in it. So a resumed run repeats what an uninterrupted one does, to the bit, and two
+processes with one batch each compute what one process does with two.
+"""
+
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from types import FrameType
+
+import torch
+from torch import Tensor
+
+from mute.config import TrainConfig
+from mute.data.batching import Batch, BatchStream, Corpus, make_batch
+from mute.errors import MuteError
+from mute.model.folder import load_weights
+from mute.model.transformer import Transformer
+from mute.runtime import bfloat16_is_safe, seed_of
+from mute.train.average import WeightAverage
+from mute.train.checkpoint import TrainState, load_latest, remove_old, save_checkpoint
+from mute.train.group import Group, without_exchange
+from mute.train.objective import Objective
+from mute.train.progress import Progress, Silence, forget_after
+from mute.train.schedule import learning_rate
+
+LOG_EVERY = 50
+"""Steps between two records of the training loss."""
+
+Validator = Callable[[Transformer], Mapping[str, float]]
+"""Measures a model on the development set; "bleu" decides which checkpoint is best."""
+Keeper = Callable[[Mapping[str, Tensor]], None]
+"""Keeps the weights of the best model so far."""
+
+
+class Trainer:
+    """One run, from its first step or from its last checkpoint.
+
+    Args:
+        model: with the weights to start from
+        config: how to train
+        group: the processes that train together
+        corpus: the training pairs
+        stream: their batches
+        name_line: the file and line a pair comes from, for messages
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        config: TrainConfig,
+        group: Group,
+        corpus: Corpus,
+        stream: BatchStream,
+        name_line: Callable[[int], str],
+    ) -> None:
+        self.model, self.config, self.group = model, config, group
+        self.run = Path(config.run)
+        self.corpus, self.stream, self.name_line = corpus, stream, name_line
+        self.objective = group.wrap(Objective(model, config.label_smoothing))
+        self.parameters = [value for value in model.parameters() if value.requires_grad]
+        self.optimizer = torch.optim.Adam(
+            self.parameters, betas=(config.betas[0], config.betas[1]), eps=1e-9, fused=True
+        )
+        self.average = WeightAverage(model, config.average_decay) if config.average_decay else None
+        self.state = TrainState()
+        self.progress = Silence()
+        self.stopping = False
+        self._check_precision()
+
+    def fit(self, validate: Validator, keep_best: Keeper) -> TrainState:
+        """Train until the steps are done, patience ends, or SIGTERM asks to stop.
+
+        Raises:
+            MuteError: the loss was not finite for too many steps in a row, or a checkpoint
+                cannot be saved.
+        """
+        complaints = self.resume()
+        if self.group.leads:
+            self.progress = Progress(self.run, self.state.step, self.config.steps)
+        for complaint in complaints:
+            self.progress.tell(complaint)
+        batches = self._own_batches()
+        try:
+            with _asked_to_stop(self):
+                while not self._done():
+                    self.step(next(batches))
+                    if self._due(self.config.validate_every):
+                        self.validate(validate, keep_best)
+                    if self._due(self.config.save_every) or self.stopping or self._done():
+                        self.save()
+        finally:
+            self.progress.close()
+        return self.state
+
+    def step(self, batches: list[Batch]) -> None:
+        """One optimizer step on this process's batches, if its gradient is finite."""
+        local_tokens = sum(batch.target_tokens for batch in batches)
+        tokens, stops = self.group.sum(local_tokens, self.stopping)
+        self.stopping = stops > 0
+        self.model.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        likelihood = self._forward_backward(batches, tokens)
+        norm = torch.nn.utils.get_total_norm(
+            [value.grad for value in self.parameters if value.grad is not None]
+        )
+        self.state.step += 1
+        if bool(norm.isfinite()):
+            self._update(norm)
+        else:
+            self._refuse(batches)
+        self.progress.advance(self.state.step, int(tokens))
+        if self.state.step % LOG_EVERY == 0 or self.state.step == 1:
+            (total,) = self.group.sum(likelihood)
+            self._record(total / tokens, float(norm))
+
+    def _forward_backward(self, batches: list[Batch], tokens: float) -> float:
+        """Leave the gradient of the mean loss over all processes' `tokens`; sum the likelihood."""
+        share = self.group.size / tokens  # the exchange of gradients averages over processes
+        total = 0.0
+        for index, batch in enumerate(batches):
+            number = index * self.group.size + self.group.rank
+            seed = seed_of(self.config.seed, self.state.step, number)
+            torch.manual_seed(seed)
+            generator = torch.Generator().manual_seed(seed)
+            last = index == len(batches) - 1
+            exchange = nullcontext() if last else without_exchange(self.objective)
+            with exchange, self._memory_advice(batch):
+                with self._autocast():
+                    smoothed, likelihood, penalty = self.objective(batch, generator)
+                loss = smoothed * share + self.config.penalty_weight * penalty / len(batches)
+                loss.backward()
+            total += float(likelihood.detach())
+        return total
+
+    def _update(self, norm: Tensor) -> None:
+        if self.config.clip:
+            torch.nn.utils.clip_grads_with_norm_(self.parameters, self.config.clip, norm)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.config, self.model.config.d_model, self.state.step)
+        self.optimizer.step()
+        self.model.project_()
+        if self.average:
+            self.average.update(self.model, self.state.step)
+        self.state.bad_steps_in_a_row = 0
+
+    def _refuse(self, batches: list[Batch]) -> None:
+        """Leave the weights alone after a step that is not finite, and say what was in it."""
+        self.state.bad_steps += 1
+        self.state.bad_steps_in_a_row += 1
+        own = [self.name_line(int(index)) for batch in batches for index in batch.indices]
+        lines = self.group.gather(own)
+        in_a_row = self.state.bad_steps_in_a_row
+        self.progress.record("refused", self.state.step, {"in_a_row": in_a_row, "lines": lines})
+        self.progress.tell(
+            f"step {self.state.step}: the loss or its gradient is not finite, so the step is not "
+            f"applied; its lines are in log.jsonl"
+        )
+        if in_a_row >= self.config.max_bad_steps:
+            raise MuteError(
+                f"the loss was not finite in {in_a_row} steps in a row, up to step "
+                f"{self.state.step}; the last checkpoint is intact: lower train.learning_rate, "
+                f"set train.clip, or look at the lines in {self.run / 'log.jsonl'}"
+            )
+
+    def validate(self, validate: Validator, keep_best: Keeper) -> None:
+        """Measure the averaged weights, and keep them if they are the best so far."""
+        measured: Mapping[str, float] = {"bleu": 0.0}
+        if self.group.leads:
+            with self.average.applied(self.model) if self.average else nullcontext():
+                self.model.eval()
+                measured = validate(self.model)
+                if measured["bleu"] > self.state.best_score:
+                    keep_best(dict(self.model.named_parameters()))
+        score = self.group.follow(measured["bleu"])
+        self.state.validations_since_best += 1
+        if score > self.state.best_score:
+            self.state.best_score, self.state.best_step = score, self.state.step
+            self.state.validations_since_best = 0
+        facts = {**measured, "best_bleu": self.state.best_score}
+        self.progress.record("validation", self.state.step, facts)
+        self.progress.record_units(self.state.step, self.model)
+
+    def save(self) -> None:
+        """Write a checkpoint, and let go of those that are too old."""
+        if self.group.leads:
+            names = [name for name, value in self.model.named_parameters() if value.requires_grad]
+            moments = self.optimizer.state_dict()["state"]
+            tensors = {
+                "weights": {name: value.detach() for name, value in self.model.named_parameters()},
+                "optimizer": {
+                    f"{names[index]}.{kind}": value
+                    for index, kinds in moments.items()
+                    for kind, value in kinds.items()
+                },
+            }
+            if self.average:
+                tensors["average"] = self.average.weights
+            save_checkpoint(self.run / "checkpoints", self.state, tensors)
+            remove_old(self.run / "checkpoints", self.config.keep)
+        self.group.wait()
+
+    def resume(self) -> list[str]:
+        """Go on from the last whole checkpoint, if there is one; say which ones are not whole."""
+        found = load_latest(self.run / "checkpoints")
+        if self.group.leads:
+            forget_after(self.run, found[0].step if found else 0)
+        self.group.wait()
+        if found is None:
+            return []
+        self.state, tensors, complaints = found
+        load_weights(self.model, tensors["weights"])
+        if self.average:
+            self.average.load(tensors["average"])
+        names = [name for name, value in self.model.named_parameters() if value.requires_grad]
+        settings = self.optimizer.state_dict()
+        settings["state"] = {
+            index: {
+                kind: tensors["optimizer"][f"{name}.{kind}"]
+                for kind in ("step", "exp_avg", "exp_avg_sq")
+            }
+            for index, name in enumerate(names)
+            if f"{name}.step" in tensors["optimizer"]
+        }
+        self.optimizer.load_state_dict(settings)
+        return complaints
+
+    def _own_batches(self) -> Iterator[list[Batch]]:
+        """For every step, this process's share of the stream; moves the state's position on."""
+        stream = self.stream.after(self.state.position)
+        while True:
+            own = []
+            for number in range(self.config.accumulate * self.group.size):
+                indices, position = next(stream)
+                if number % self.group.size == self.group.rank:
+                    own.append(make_batch(self.corpus, indices).to(self.group.device))
+            self.state.position = position
+            yield own
+
+    def _record(self, loss: float, norm: float) -> None:
+        facts = {
+            "loss": loss,
+            "perplexity": float(torch.tensor(loss).exp()),
+            "penalty": float(self.model.penalty().detach()),
+            "gradient_norm": norm,
+            "learning_rate": float(self.optimizer.param_groups[0]["lr"]),
+            "tokens_per_second": self.progress.speed(),
+            "epoch": self.state.position.epoch,
+        }
+        self.progress.record("train", self.state.step, facts)
+
+    def _due(self, every: int) -> bool:
+        return self.state.step % every == 0 or self.state.step == self.config.steps
+
+    def _done(self) -> bool:
+        out_of_patience = 0 < self.config.patience <= self.state.validations_since_best
+        return self.stopping or out_of_patience or self.state.step >= self.config.steps
+
+    def _autocast(self) -> torch.autocast:
+        wanted = self.config.precision == "bfloat16"
+        return torch.autocast(self.group.device.type, torch.bfloat16, enabled=wanted)
+
+    def _check_precision(self) -> None:
+        on_cpu = self.group.device.type == "cpu"
+        if self.config.precision == "bfloat16" and on_cpu and not bfloat16_is_safe():
+            raise MuteError("train.precision: this CPU cannot compute in bfloat16; use float32")
+
+    @contextmanager
+    def _memory_advice(self, batch: Batch) -> Iterator[None]:
+        try:
+            yield
+        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+            if not isinstance(error, torch.OutOfMemoryError | MemoryError) and (
+                "can't allocate memory" not in str(error)
+            ):
+                raise
+            sentences, length = batch.source.shape
+            raise MuteError(
+                f"out of memory on a batch of {sentences} sentences of {length} pieces "
+                f"(train.batch_tokens: {self.config.batch_tokens}); lower it, and raise "
+                f"train.accumulate by the same factor to keep the size of a step"
+            ) from None
+
+
+@contextmanager
+def _asked_to_stop(trainer: Trainer) -> Iterator[None]:
+    """On SIGTERM, finish the step, save and leave."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        trainer.stopping = True
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

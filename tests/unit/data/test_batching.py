@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from mute.data.batching import BatchStream, Position, make_batch, pad, padding_share
+from mute.errors import MuteError
+
+
+class Sentences:
+    """A corpus in memory whose pairs have the given lengths."""
+
+    def __init__(self, lengths: list[tuple[int, int]]) -> None:
+        self._lengths = np.array(lengths, dtype=np.int32).reshape(-1, 2)
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def __getitem__(self, index: int) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        source, target = self._lengths[index]
+        return np.arange(4, 4 + source), np.arange(10, 10 + target)
+
+    @property
+    def lengths(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        return self._lengths[:, 0], self._lengths[:, 1]
+
+
+LENGTHS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=200)
+
+
+@given(LENGTHS, st.integers(31, 400), st.integers(0, 5))
+@settings(deadline=None)
+def test_an_epoch_sees_every_pair_once_within_the_budget(
+    lengths: list[tuple[int, int]], budget: int, epoch: int
+) -> None:
+    corpus = Sentences(lengths)
+    batches = list(BatchStream(corpus, budget, seed=1).epoch(epoch))
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(corpus)))
+    for indices in batches:
+        batch = make_batch(corpus, indices)
+        longer = max(batch.source.size(1), batch.target_input.size(1))
+        assert longer * len(indices) <= budget
+
+
+def test_the_order_is_decided_by_seed_and_epoch() -> None:
+    corpus = Sentences([(length % 9 + 1, length % 7 + 1) for length in range(300)])
+
+    def order(seed: int, epoch: int) -> list[list[int]]:
+        return [batch.tolist() for batch in BatchStream(corpus, 40, seed).epoch(epoch)]
+
+    assert order(1, 0) == order(1, 0)
+    assert order(1, 0) != order(1, 1)
+    assert order(1, 0) != order(2, 0)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 7, 30])
+def test_a_stream_goes_on_from_any_position(steps: int) -> None:
+    corpus = Sentences([(length % 9 + 1, length % 7 + 1) for length in range(100)])
+    stream = BatchStream(corpus, 40, seed=1)
+    whole = stream.after(Position())
+    position = Position()
+    for _ in range(steps):
+        _, position = next(whole)
+    resumed = stream.after(position)
+    for _ in range(40):
+        expected, resumed_batch = next(whole), next(resumed)
+        assert expected[0].tolist() == resumed_batch[0].tolist()
+        assert expected[1] == resumed_batch[1]
+
+
+def test_weights_say_how_often_a_pair_is_seen() -> None:
+    corpus = Sentences([(3, 3)] * 2000)
+    weights = np.array([2.0] * 500 + [0.25] * 1500)
+    stream = BatchStream(corpus, 100, seed=1, weights=weights)
+    epochs = [np.concatenate(list(stream.epoch(epoch))) for epoch in (0, 1)]
+    for seen in epochs:
+        counts = np.bincount(seen, minlength=2000)
+        assert (counts[:500] == 2).all()
+        assert abs(counts[500:].mean() - 0.25) < 0.06
+    assert set(epochs[0].tolist()) != set(epochs[1].tolist())
+
+
+def test_sorting_by_length_leaves_little_padding() -> None:
+    random = np.random.default_rng(1)
+    source = random.integers(3, 40, 5000)
+    target = np.clip(source + random.integers(-3, 4, 5000), 1, None)
+    corpus = Sentences(list(zip(source.tolist(), target.tolist(), strict=True)))
+    batches = list(BatchStream(corpus, 2000, seed=1).epoch(0))
+    assert padding_share(corpus, batches) < 0.12
+    unsorted = np.array_split(random.permutation(5000), len(batches))
+    assert padding_share(corpus, unsorted) > 0.3
+
+
+def test_a_batch_has_its_ends_and_its_padding() -> None:
+    batch = make_batch(Sentences([(2, 1), (1, 3)]), np.array([1, 0]))
+    assert batch.source.tolist() == [[4, 3, 0], [4, 5, 3]]
+    assert batch.target_input.tolist() == [[2, 10, 11, 12], [2, 10, 0, 0]]
+    assert batch.target_output.tolist() == [[10, 11, 12, 3], [10, 3, 0, 0]]
+    assert batch.target_tokens == 6
+
+
+def test_padding_goes_behind() -> None:
+    assert torch.equal(pad([[5], [6, 7]]), torch.tensor([[5, 0], [6, 7]]))
+
+
+def test_what_cannot_be_batched_is_told() -> None:
+    with pytest.raises(MuteError, match="no pair to train on"):
+        BatchStream(Sentences([]), 100, seed=1)
+    with pytest.raises(MuteError, match=r"batch_tokens \(20\) is less than .* \(31 pieces"):
+        BatchStream(Sentences([(30, 2)]), 20, seed=1)

@@ -1,0 +1,118 @@
+import errno
+import json
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+
+from mute.data.batching import Position
+from mute.errors import MuteError
+from mute.train.checkpoint import (
+    TrainState,
+    checkpoints,
+    load_latest,
+    remove_old,
+    save_checkpoint,
+    weights_of,
+)
+
+
+def saved(folder: Path, step: int) -> Path:
+    tensors = {"weights": {"a": torch.full((3,), float(step))}}
+    state = TrainState(step=step, position=Position(2, step), best_score=31.5)
+    return save_checkpoint(folder, state, tensors)
+
+
+def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+    saved(tmp_path, 10)
+    saved(tmp_path, 20)
+    found = load_latest(tmp_path)
+    assert found is not None
+    state, tensors, complaints = found
+    assert state == TrainState(step=20, position=Position(2, 20), best_score=31.5)
+    assert isinstance(state.position, Position)
+    assert torch.equal(tensors["weights"]["a"], torch.full((3,), 20.0))
+    assert complaints == []
+
+
+def test_no_checkpoint_is_a_fresh_start(tmp_path: Path) -> None:
+    assert load_latest(tmp_path / "none") is None
+
+
+def cut_short(path: Path) -> None:
+    file = path / "weights.safetensors"
+    file.write_bytes(file.read_bytes()[:-5])
+
+
+def flip_a_bit(path: Path) -> None:
+    file = path / "weights.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(bytes(content))
+
+
+def lose_the_state(path: Path) -> None:
+    (path / "state.json").unlink()
+
+
+def cut_the_state(path: Path) -> None:
+    (path / "state.json").write_text('{"format": 1, "sta')
+
+
+@pytest.mark.parametrize("damage", [cut_short, flip_a_bit, lose_the_state, cut_the_state])
+def test_a_damaged_checkpoint_is_noticed_and_the_one_before_it_used(
+    tmp_path: Path, damage: object
+) -> None:
+    assert callable(damage)
+    saved(tmp_path, 10)
+    damage(saved(tmp_path, 20))
+    found = load_latest(tmp_path)
+    assert found is not None
+    assert found[0].step == 10
+    assert len(found[2]) == 1
+    assert "step-00000020: not whole, so the one before it is used" in found[2][0]
+
+
+def test_only_damaged_checkpoints_are_an_error(tmp_path: Path) -> None:
+    cut_short(saved(tmp_path, 10))
+    with pytest.raises(MuteError, match="none of its 1 checkpoints is whole"):
+        load_latest(tmp_path)
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path, 10) / "state.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
+    with pytest.raises(MuteError, match="format 99, not 1"):
+        load_latest(tmp_path)
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    saved(tmp_path, 10)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with (
+        mock.patch("mute.train.checkpoint.os.fsync", side_effect=full),
+        pytest.raises(MuteError, match=r"cannot be saved \(No space left on device\); .* intact"),
+    ):
+        saved(tmp_path, 20)
+    assert [path.name for path in tmp_path.iterdir()] == ["step-00000010"]
+    found = load_latest(tmp_path)
+    assert found is not None
+    assert found[0].step == 10
+
+
+def test_old_checkpoints_and_drafts_go(tmp_path: Path) -> None:
+    for step in range(1, 8):
+        saved(tmp_path, step)
+    (tmp_path / ".step-00000009.writing").mkdir()
+    remove_old(tmp_path, keep=3)
+    assert [int(path.name[5:]) for path in checkpoints(tmp_path)] == [5, 6, 7]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_weights_of_a_checkpoint_are_the_averaged_ones_if_there_are_any(tmp_path: Path) -> None:
+    both = {"weights": {"a": torch.zeros(1)}, "average": {"a": torch.ones(1)}}
+    assert weights_of(save_checkpoint(tmp_path, TrainState(step=1), both))["a"] == 1
+    assert weights_of(saved(tmp_path, 2))["a"][0] == 2
+    with pytest.raises(MuteError, match="not a whole checkpoint"):
+        weights_of(tmp_path / "step-00000099")

@@ -1,0 +1,18 @@
+import pytest
+
+from mute.config import TrainConfig
+from mute.train.schedule import learning_rate
+
+
+def test_noam_is_the_formula_of_the_transformer() -> None:
+    config = TrainConfig(run="x", schedule="noam", learning_rate=1.0, warmup=16000)
+    for step in (1, 100, 16000, 50000):
+        expected = 512**-0.5 * min(step**-0.5, step * 16000**-1.5)
+        assert learning_rate(config, 512, step) == pytest.approx(expected)
+
+
+def test_inverse_sqrt_peaks_at_its_rate_at_the_end_of_the_warmup() -> None:
+    config = TrainConfig(run="x", schedule="inverse-sqrt", learning_rate=5e-3, warmup=1000)
+    assert learning_rate(config, 128, 500) == pytest.approx(2.5e-3)
+    assert learning_rate(config, 128, 1000) == pytest.approx(5e-3)
+    assert learning_rate(config, 128, 4000) == pytest.approx(2.5e-3)
