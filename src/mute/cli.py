@@ -121,6 +121,26 @@ def translate_command(
         typer.echo(translation.text)
 
 
+@app.command("demo")
+def demo_command(
+    folder: Annotated[Path, typer.Option(help="Where text, run and page go.")] = Path("runs/demo"),
+) -> None:
+    """Train a small model on made-up text, translate what it has not seen, show its units."""
+    from mute.demo import SHOWN, run_demo
+
+    demo = run_demo(folder)
+    for english, german, translation in demo.translations[:SHOWN]:
+        verdict = "right" if translation.text == german else f"should be: {german}"
+        typer.echo(f"\n  {english}\n  {translation.text}\n  ({verdict})")
+    typer.echo(f"\nBLEU on {len(demo.translations)} held-out sentences: {demo.score.value:.2f}")
+    typer.echo(f"  {demo.score.signature}")
+    for layer, coefficients in enumerate(demo.coefficients):
+        weights = "  ".join(f"{value:.2f}" for value in coefficients)
+        order = " → ".join(map(str, demo.order(layer)))
+        typer.echo(f"encoder layer {layer + 1}: unit weights {weights}; order {order}")
+    typer.echo(f"\nThe report: {demo.page}")
+
+
 def _sizes(text: str) -> tuple[int, int]:
     """'32000' → (32000, 32000); '40000,30000' → (40000, 30000)."""
     try:

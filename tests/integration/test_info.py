@@ -23,9 +23,7 @@ def test_a_config_by_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("preset", ["tiny", "small", "base", "big"])
-def test_every_preset_shows_every_system(
-    preset: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_preset_shows_every_system(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
     run("info", preset, "--json")
     systems = json.loads(capsys.readouterr().out)
     assert list(systems) == ["Transformer", "+ Relative", "MUTE", "+ Bias", "+ Bias + Seq"]

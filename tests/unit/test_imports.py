@@ -22,6 +22,7 @@ LINE = [
     "translate",
     "evaluate",
     "analysis",
+    "experiment",
     "studies",
     "serve",
     "overview",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch._C._distributed_c10d import PrefixStore, Store
 from torch.nn.parallel import DistributedDataParallel
 
 from mute.runtime import choose_device
@@ -73,8 +74,22 @@ def join_group() -> Group:
         return Group(0, 1, device)
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    return Group(dist.get_rank(), size, device)
+    store, rank, size = next(dist.rendezvous("env://"))
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    dist.init_process_group(backend, store=_fresh(store), rank=rank, world_size=size)
+    return Group(rank, size, device)
+
+
+def _fresh(store: Store) -> Store:
+    """A store without what processes that have died left in it.
+
+    torchrun gives the processes it restarts the store of the ones before, and they would call
+    the addresses of the dead. On one machine all processes count the same restarts, which makes
+    the count a good prefix; on several they may not (docs/scaling.md has the way around).
+    """
+    if os.environ.get("LOCAL_WORLD_SIZE") != os.environ["WORLD_SIZE"]:
+        return store
+    return PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
 
 
 def leave_group() -> None:

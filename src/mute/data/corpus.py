@@ -1,0 +1,193 @@
+r"""Reading parallel text: two files or one TSV, plain, .gz or .xz, become a stream of pairs.
+
+A line ends at "\n", with or without a "\r" before it, and nowhere else: U+2028, U+0085 and their
+like stand inside sentences, and a reader that breaks lines at them shifts one side against the
+other. Nothing is held but the current line, however long the files are.
+"""
+
+import gzip
+import io
+import lzma
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from enum import Enum
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from mute.config import ParallelText
+from mute.errors import MuteError
+
+Reason = Literal["not UTF-8", "empty side", "too long", "length ratio", "duplicate"]
+"""Why a pair of the training text is left out; the first that applies counts."""
+
+MAX_LINE = 1 << 20
+"""Bytes. A longer line is no sentence, and is skipped without being held in memory."""
+
+_BOM = b"\xef\xbb\xbf"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+class Pair(NamedTuple):
+    """A sentence and its translation, stripped of surrounding space."""
+
+    line: int
+    source: str
+    target: str
+
+
+class Flaw(NamedTuple):
+    """A line that holds no usable pair."""
+
+    line: int
+    reason: Reason
+    file: str
+
+
+class _Mark(Enum):
+    TOO_LONG = "a line beyond MAX_LINE"
+    END = "the file has no more lines"
+
+
+_Line = bytes | Literal[_Mark.TOO_LONG]
+
+
+def tidy(text: str) -> str:
+    """The text with control characters, NUL and tab among them, turned into spaces.
+
+    No sentence has them on purpose, files get them by accident, and whitespace is what most of
+    them stood for.
+    """
+    return _CONTROL.sub(" ", text)
+
+
+def file_names(text: ParallelText) -> tuple[str, ...]:
+    """The files of a text as the config names them: the source and the target, or the TSV."""
+    names = [text.tsv] if text.tsv is not None else [text.source, text.target]
+    return tuple(name for name in names if name is not None)
+
+
+def locate(name: str) -> Path:
+    """Find a file in the working directory, then in the data folder.
+
+    Raises:
+        MuteError: it is in neither; the message names both places.
+    """
+    path = Path(name).expanduser()
+    data_folder = Path(os.environ.get("MUTE_DATA") or "../shared/data")
+    places = [path] if path.is_absolute() else [path, data_folder / path]
+    for place in places:
+        if place.is_file():
+            return place
+    tried = " nor ".join(str(place.resolve()) for place in places)
+    raise MuteError(
+        f"{name}: there is no {tried}; correct the path, or set the environment variable "
+        f"MUTE_DATA to the folder your data is in"
+    )
+
+
+def read_pairs(text: ParallelText) -> Iterator[Pair | Flaw]:
+    """Every line of a parallel text, in order: a pair, or what is wrong with it.
+
+    Raises:
+        MuteError: a file is missing or damaged, or the two sides differ in length.
+    """
+    names = file_names(text)
+    paths = [locate(name) for name in names]
+    rows = _columns(paths[0]) if len(paths) == 1 else _rows(paths[0], paths[1])
+    for number, row in enumerate(rows, 1):
+        yield _check(number, row, (names[0], names[-1]))
+
+
+def read_strictly(text: ParallelText) -> Iterator[Pair]:
+    """Every pair of a text that must be whole, since scores are computed on it.
+
+    Raises:
+        MuteError: as `read_pairs`, and where a line is not a proper pair.
+    """
+    for pair in read_pairs(text):
+        if isinstance(pair, Flaw):
+            raise MuteError(
+                f"{pair.file}:{pair.line}: {pair.reason}; text that is scored needs a sentence "
+                f"on both sides of every line: mend the line, or delete it from both sides"
+            )
+        yield pair
+
+
+def _check(number: int, row: tuple[_Line, _Line], files: tuple[str, str]) -> Pair | Flaw:
+    sides = []
+    for line, file in zip(row, files, strict=True):
+        if line is _Mark.TOO_LONG:
+            return Flaw(number, "too long", file)
+        try:
+            sides.append(tidy(line.decode()).strip())
+        except UnicodeDecodeError:
+            return Flaw(number, "not UTF-8", file)
+        if not sides[-1]:
+            return Flaw(number, "empty side", file)
+    return Pair(number, *sides)
+
+
+def _rows(source: Path, target: Path) -> Iterator[tuple[_Line, _Line]]:
+    lines = read_lines(source), read_lines(target)
+    for count, (left, right) in enumerate(zip_longest(*lines, fillvalue=_Mark.END)):
+        if left is _Mark.END or right is _Mark.END:
+            more = 1 + sum(1 for rest in lines for _ in rest)
+            counts = (count, count + more) if left is _Mark.END else (count + more, count)
+            raise MuteError(
+                f"{source} has {counts[0]:,} lines, but {target} has {counts[1]:,}; the two "
+                f"sides of a parallel text need a line each for every pair"
+            )
+        yield left, right
+
+
+def _columns(tsv: Path) -> Iterator[tuple[_Line, _Line]]:
+    for line in read_lines(tsv):
+        if line is _Mark.TOO_LONG:
+            yield line, line
+        else:
+            source, _, rest = line.partition(b"\t")
+            yield source, rest.partition(b"\t")[0]
+
+
+def read_lines(path: Path) -> Iterator[_Line]:
+    """The lines of a file without their ends and without a byte order mark.
+
+    Raises:
+        MuteError: the file cannot be read to its end.
+    """
+    number = 0
+    try:
+        with _open(path) as stream:
+            for number, line in enumerate(_split(stream), 1):
+                yield (
+                    line.removeprefix(_BOM) if number == 1 and line is not _Mark.TOO_LONG else line
+                )
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise MuteError(
+            f"{path}: damaged or cut short after line {number:,} ({error}); get the file again"
+        ) from None
+    except OSError as error:
+        raise MuteError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _split(stream: io.BufferedIOBase) -> Iterator[_Line]:
+    while line := stream.readline(MAX_LINE):
+        if line.endswith(b"\n"):
+            yield line[:-1].removesuffix(b"\r")
+        elif len(line) < MAX_LINE:
+            yield line  # the last one, without an end
+        else:
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(MAX_LINE)
+            yield _Mark.TOO_LONG
+
+
+def _open(path: Path) -> io.BufferedIOBase:
+    if path.suffix == ".gz":
+        return io.BufferedReader(gzip.open(path))
+    if path.suffix == ".xz":
+        return io.BufferedReader(lzma.open(path))
+    return path.open("rb")

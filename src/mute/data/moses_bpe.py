@@ -1,0 +1,149 @@
+"""The paper's pieces: words, cut by a BPE learned on both languages together."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Self
+
+from mute.config import TokenizerConfig
+from mute.data.bpe import GOES_ON, Bpe, learn_codes
+from mute.data.tokenizer import SIDES, Side, Tokenizer
+from mute.data.vocabulary import SPECIALS, UNK
+from mute.data.words import Words, words_of
+from mute.errors import MuteError
+
+_CODES = "bpe.codes"
+
+
+class MosesBpe(Tokenizer):
+    """Moses tokens (or jieba's words, or tokens as they are), then subword-nmt's BPE.
+
+    A character that was not in the text it learned from becomes UNK.
+    """
+
+    kind = "moses-bpe"
+
+    def __init__(
+        self,
+        config: TokenizerConfig,
+        languages: tuple[str, str],
+        codes: str,
+        vocabularies: Sequence[Sequence[str]],
+    ) -> None:
+        super().__init__(config, languages)
+        self._codes = codes
+        self._vocabularies = vocabularies
+        source, target = vocabularies[0], vocabularies[-1]
+        self.source_size, self.target_size = len(source), len(target)
+        self._sides = {
+            side: _Language(words_of(language, config), codes, vocabulary)
+            for side, language, vocabulary in zip(SIDES, languages, (source, target), strict=True)
+        }
+
+    @classmethod
+    def learn(
+        cls,
+        pairs: Sequence[tuple[str, str]],
+        config: TokenizerConfig,
+        languages: tuple[str, str],
+    ) -> Self:
+        """See `Tokenizer.learn`."""
+        counts = []
+        for side, language in enumerate(languages):
+            words = words_of(language, config)
+            counts.append(Counter(word for pair in pairs for word in words.split(pair[side])))
+        both = counts[0] + counts[1]
+        codes = learn_codes(both, config.size)
+        texts = [both] if config.joint else counts
+        return cls(config, languages, codes, [_vocabulary(text, codes) for text in texts])
+
+    def decode(self, ids: Sequence[int], side: Side) -> str:
+        """See `Tokenizer.decode`."""
+        return self._sides[side].decode(ids)
+
+    def pieces(self, ids: Sequence[int], side: Side) -> list[str]:
+        """See `Tokenizer.pieces`."""
+        return self._sides[side].names(ids)
+
+    def _encode(self, text: str, side: Side) -> list[int]:
+        return self._sides[side].encode(text)
+
+    def _sample(self, ids: Sequence[int], side: Side, rate: float, random: Random) -> list[int]:
+        return self._sides[side].sample(ids, rate, random)
+
+    def _save_model(self, folder: Path) -> None:
+        (folder / _CODES).write_bytes(self._codes.encode())
+        for name, vocabulary in zip(_file_names(self.config), self._vocabularies, strict=True):
+            (folder / name).write_bytes("".join(f"{piece}\n" for piece in vocabulary).encode())
+
+    @classmethod
+    def _load_model(cls, folder: Path, config: TokenizerConfig, languages: tuple[str, str]) -> Self:
+        codes = (folder / _CODES).read_bytes().decode()
+        for number, merge in enumerate(codes.rstrip("\n").split("\n"), 1):
+            if len(merge.split(" ")) != 2:
+                raise MuteError(f"{folder / _CODES}:{number}: not a merge of two pieces; damaged")
+        texts = [(folder / name).read_bytes().decode() for name in _file_names(config)]
+        return cls(config, languages, codes, [text.split("\n")[:-1] for text in texts])
+
+
+class _Language:
+    """One side: its words, the common BPE, and its vocabulary."""
+
+    def __init__(self, words: Words, codes: str, vocabulary: Sequence[str]) -> None:
+        self._words = words
+        self._vocabulary = vocabulary
+        # Without the special ones: a text that says "</s>" must not end the sentence.
+        self._ids = {
+            piece: piece_id
+            for piece_id, piece in enumerate(vocabulary)
+            if piece_id >= len(SPECIALS)
+        }
+        self._bpe = Bpe(codes, self._ids)
+
+    def encode(self, text: str) -> list[int]:
+        words = self._words.split(text)
+        return [self._ids.get(piece, UNK) for word in words for piece in self._bpe.split(word)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        text = [each for each in ids if each == UNK or each >= len(SPECIALS)]
+        return self._words.join([self._spell(word) for word in self._by_word(text)])
+
+    def names(self, ids: Iterable[int]) -> list[str]:
+        return [self._vocabulary[each] for each in ids]
+
+    def sample(self, ids: Iterable[int], rate: float, random: Random) -> list[int]:
+        sampled: list[int] = []
+        for word in self._by_word(ids):
+            pieces = self._bpe.drop(self._spell(word), rate, random)
+            # The vocabulary holds what BPE made of the text, not all that dropout can make of it.
+            possible = UNK not in word and all(piece in self._ids for piece in pieces)
+            sampled += [self._ids[piece] for piece in pieces] if possible else word
+        return sampled
+
+    def _by_word(self, ids: Iterable[int]) -> Iterator[list[int]]:
+        word: list[int] = []
+        for each in ids:
+            word.append(int(each))
+            if not self._vocabulary[each].endswith(GOES_ON):
+                yield word
+                word = []
+        if word:
+            yield word
+
+    def _spell(self, word: Sequence[int]) -> str:
+        return "".join(piece.removesuffix(GOES_ON) for piece in self.names(word))
+
+
+def _vocabulary(words: Mapping[str, int], codes: str) -> list[str]:
+    """The special pieces, then those of the text, the most frequent first."""
+    bpe, counts = Bpe(codes), Counter[str]()
+    for word, count in words.items():
+        for piece in bpe.split(word):
+            counts[piece] += count
+    learned = sorted(counts.keys() - set(SPECIALS), key=lambda piece: (-counts[piece], piece))
+    return [*SPECIALS, *learned]
+
+
+def _file_names(config: TokenizerConfig) -> list[str]:
+    return ["joint.vocabulary"] if config.joint else ["source.vocabulary", "target.vocabulary"]

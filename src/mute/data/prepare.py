@@ -1,0 +1,179 @@
+"""`mute prepare`: raw text → tokenizer and shards, in a folder that is whole or not there.
+
+The folder holds `tokenizer/`, the shards of `train/` and `dev/`, the development text as
+`dev.source` and `dev.target`, `report.json`, and `manifest.json` with what it was made from.
+"""
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from mute.config import DataConfig, ParallelText
+from mute.data.corpus import Flaw, Pair, file_names, read_pairs, read_strictly
+from mute.data.duplicates import Duplicates
+from mute.data.encoder import Chunk, Drop, Encoder, encode_in_order
+from mute.data.folder import exclusive, replaced
+from mute.data.manifest import load_manifest, take_stock
+from mute.data.prepared import DEV, TOKENIZER, TRAIN, write_sentences
+from mute.data.report import CorpusReport, Report, SideReport
+from mute.data.shards import ShardWriter
+from mute.data.tokenizer import LEARNING_PAIRS, Tokenizer, learn_tokenizer
+from mute.errors import MuteError
+
+_CHUNK_LINES = 1000
+_CHUNK_CHARACTERS = 1_000_000
+
+
+def prepare(config: DataConfig, processes: int | None = None) -> Report:
+    """Make the folder `config.prepared`, unless it is there and nothing has changed.
+
+    Of several processes that want the same folder, one makes it and the others wait for it.
+
+    Args:
+        config: which text, and what to do with it.
+        processes: how many encode the text; by default one for each CPU.
+
+    Raises:
+        MuteError: the text, the settings or the disk do not allow it; an earlier folder stays.
+    """
+    folder = Path(config.prepared)
+    with exclusive(folder):
+        known = load_manifest(folder)
+        if known is None and folder.exists() and any(folder.iterdir()):
+            raise MuteError(
+                f"{folder}: holds something that 'mute prepare' did not write and will not "
+                f"delete; choose another folder for data.prepared"
+            )
+        manifest = take_stock(config, known)
+        if known is not None and known.agrees_with(manifest):
+            return Report.load(folder).model_copy(update={"reused": True})
+        with replaced(folder) as partial, _progress_bar() as progress:
+            dev = _read_dev(config.dev)
+            tokenizer, lines = _learn(config, progress)
+            tokenizer.save(partial / TOKENIZER)
+            report = _blank_report(config, tokenizer)
+            task = progress.add_task("encoding", total=lines)
+            for done in _encode(config, partial, report, processes or os.cpu_count() or 1):
+                progress.update(task, completed=done)
+            _encode_dev(config, dev, partial, tokenizer)
+            report.save(partial)
+            manifest.save(partial)
+        return report
+
+
+def _read_dev(text: ParallelText) -> list[Pair]:
+    pairs = list(read_strictly(text))
+    if not pairs:
+        raise MuteError(f"{file_names(text)[0]}: empty, but data.dev needs sentences to score")
+    return pairs
+
+
+def _learn(config: DataConfig, progress: Progress) -> tuple[Tokenizer, int]:
+    """The tokenizer, learned from a random sample, and how many lines the text has."""
+    task = progress.add_task("reading", total=None)
+    random = Random(1)  # noqa: S311 (no secret)
+    sample: list[tuple[str, str]] = []
+    usable = lines = 0
+    for text in config.train:
+        for chunk in _chunks(text):
+            lines += len(chunk)
+            for pair in chunk.pairs:
+                usable += 1
+                if len(sample) < LEARNING_PAIRS:
+                    sample.append(pair[1:])
+                elif (place := random.randrange(usable)) < LEARNING_PAIRS:
+                    sample[place] = pair[1:]
+            progress.update(task, completed=lines)
+    if not sample:
+        names = ", ".join(name for text in config.train for name in file_names(text))
+        raise MuteError(f"{names}: not one usable pair in {lines:,} lines; is it UTF-8 text?")
+    progress.update(task, description="learning the vocabulary")
+    tokenizer = learn_tokenizer(sample, config.tokenizer, (config.source, config.target))
+    progress.remove_task(task)
+    return tokenizer, lines
+
+
+def _encode(config: DataConfig, folder: Path, report: Report, processes: int) -> Iterator[int]:
+    """Write the shards of the training text and fill in the report; tells how far it is."""
+    sizes = [side.vocabulary for side in report.sides]
+    shards = ShardWriter(folder / TRAIN, max(sizes))
+    duplicates = Duplicates() if config.drop_duplicates else None
+    limits = (folder / TOKENIZER, config.max_length, config.max_ratio, processes)
+    done = 0
+    for text, corpus in zip(config.train, report.corpora, strict=True):
+        shards.begin(corpus.source, corpus.target)
+        chunks = (_without(duplicates, chunk) for chunk in _chunks(text))
+        for encoded in encode_in_order(chunks, *limits):
+            shards.add(encoded.block)
+            corpus.add(encoded.drops, kept=len(encoded.block.lines))
+            for side, counts in zip(report.sides, encoded.counts, strict=True):
+                side.add(*counts)
+            done += len(encoded.block.lines) + len(encoded.drops)
+            yield done
+    shards.close()
+    if not report.kept:
+        raise MuteError(f"no training pair is left of {done:,}: {report.reasons()}")
+
+
+def _encode_dev(config: DataConfig, pairs: list[Pair], folder: Path, tokenizer: Tokenizer) -> None:
+    names = file_names(config.dev)
+    shards = ShardWriter(folder / DEV, max(tokenizer.source_size, tokenizer.target_size))
+    shards.begin(names[0], names[-1])
+    encoder = Encoder(tokenizer, max_length=math.inf, max_ratio=math.inf)
+    shards.add(encoder(Chunk(pairs)).block)
+    shards.close()
+    write_sentences((pair.source for pair in pairs), folder / f"{DEV}.source")
+    write_sentences((pair.target for pair in pairs), folder / f"{DEV}.target")
+
+
+def _chunks(text: ParallelText) -> Iterator[Chunk]:
+    chunk, characters = Chunk(), 0
+    for pair in read_pairs(text):
+        if isinstance(pair, Flaw):
+            chunk.drops.append(Drop(pair.line, pair.reason))
+        else:
+            chunk.pairs.append(pair)
+            characters += len(pair.source) + len(pair.target)
+        if len(chunk) == _CHUNK_LINES or characters > _CHUNK_CHARACTERS:
+            yield chunk
+            chunk, characters = Chunk(), 0
+    yield chunk
+
+
+def _without(duplicates: Duplicates | None, chunk: Chunk) -> Chunk:
+    if duplicates is None:
+        return chunk
+    fresh = Chunk(drops=list(chunk.drops))
+    for pair, repeated in zip(chunk.pairs, duplicates.check(chunk.pairs), strict=True):
+        if repeated:
+            fresh.drops.append(Drop(pair.line, "duplicate"))
+        else:
+            fresh.pairs.append(pair)
+    return fresh
+
+
+def _blank_report(config: DataConfig, tokenizer: Tokenizer) -> Report:
+    names = [file_names(text) for text in config.train]
+    return Report(
+        corpora=[CorpusReport(source=files[0], target=files[-1]) for files in names],
+        sides=[
+            SideReport(language=config.source, vocabulary=tokenizer.source_size),
+            SideReport(language=config.target, vocabulary=tokenizer.target_size),
+        ],
+    )
+
+
+def _progress_bar() -> Progress:
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)

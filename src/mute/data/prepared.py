@@ -1,0 +1,66 @@
+"""The folder that `mute prepare` makes, opened for training."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mute.config import DataConfig
+from mute.data.manifest import load_manifest, settings_of
+from mute.data.report import Report
+from mute.data.shards import Pairs
+from mute.data.tokenizer import SIDES, Side, Tokenizer, load_tokenizer
+from mute.errors import MuteError
+
+TOKENIZER, TRAIN, DEV = "tokenizer", "train", "dev"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A tokenizer and text in its ids."""
+
+    tokenizer: Tokenizer
+    train: Pairs
+    dev: Pairs
+    dev_text: dict[Side, list[str]]
+    """The development text as sentences, for translating and scoring."""
+    report: Report
+
+
+def load_prepared(config: DataConfig) -> Prepared:
+    """Open the folder that `prepare` made of the same config; quick, however large it is.
+
+    Raises:
+        MuteError: it is missing, damaged or made from other settings.
+    """
+    folder = Path(config.prepared)
+    manifest = load_manifest(folder)
+    if manifest is None:
+        raise MuteError(f"{folder}: no prepared data; run 'mute prepare' with this config first")
+    wanted = settings_of(config)
+    changed = [f"data.{key}" for key in wanted if wanted[key] != manifest.settings.get(key)]
+    if changed:
+        raise MuteError(
+            f"{folder}: prepared with another {' and '.join(changed)}; run 'mute prepare' again"
+        )
+    return Prepared(
+        tokenizer=load_tokenizer(folder / TOKENIZER),
+        train=Pairs(folder / TRAIN),
+        dev=Pairs(folder / DEV),
+        dev_text={side: _read_sentences(folder / f"{DEV}.{side}") for side in SIDES},
+        report=Report.load(folder),
+    )
+
+
+def write_sentences(sentences: Iterable[str], path: Path) -> None:
+    """Write one sentence a line."""
+    path.write_bytes("".join(f"{sentence}\n" for sentence in sentences).encode())
+
+
+def _read_sentences(path: Path) -> list[str]:
+    # Not splitlines: a sentence may contain what Unicode calls a line separator.
+    try:
+        return path.read_bytes().decode().split("\n")[:-1]
+    except OSError as error:
+        raise MuteError(
+            f"{path}: cannot be read ({error.strerror}); delete the folder and prepare it again"
+        ) from None

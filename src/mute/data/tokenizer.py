@@ -1,0 +1,163 @@
+"""What turns text into ids and ids into text, and how it is kept in a folder."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import ValidationError
+
+from mute.config import TokenizerConfig
+from mute.data.corpus import tidy
+from mute.errors import MuteError
+
+Side = Literal["source", "target"]
+SIDES: tuple[Side, Side] = ("source", "target")
+
+LEARNING_PAIRS = 400_000
+"""A tokenizer is learned from at most so many pairs: more cost gigabytes and change little."""
+
+FORMAT = 1
+SETTINGS = "tokenizer.json"
+
+
+class Tokenizer(ABC):
+    """Text ↔ ids, for both languages of a system; learned once, then only read.
+
+    Ids never include the beginning or the end of a sentence: who makes batches adds them.
+    """
+
+    kind: ClassVar[str]
+    """The name a config calls it by."""
+    source_size: int
+    """How many ids the source side has, the special ones included."""
+    target_size: int
+
+    def __init__(self, config: TokenizerConfig, languages: tuple[str, str]) -> None:
+        self.config = config
+        self.languages = languages
+
+    @classmethod
+    @abstractmethod
+    def learn(
+        cls,
+        pairs: Sequence[tuple[str, str]],
+        config: TokenizerConfig,
+        languages: tuple[str, str],
+    ) -> Self:
+        """Make one from sentences and their translations, always the same from the same.
+
+        Raises:
+            MuteError: the text does not yield what the config asks for.
+        """
+
+    def encode(self, text: str, side: Side) -> list[int]:
+        """The ids of a text: none for an empty one, and UNK where the vocabulary has nothing."""
+        return self._encode(_fold(tidy(text), self.config), side)
+
+    @abstractmethod
+    def decode(self, ids: Sequence[int], side: Side) -> str:
+        """The text of some ids, as a person would write it; special ids but UNK are left out."""
+
+    @abstractmethod
+    def pieces(self, ids: Sequence[int], side: Side) -> list[str]:
+        """What each id stands for, one by one."""
+
+    def sample(self, ids: Sequence[int], side: Side, rate: float, seed: int) -> list[int]:
+        """Other ids for the same text: the subword regularisation of training.
+
+        Args:
+            ids: what `encode` returned.
+            side: whose ids they are.
+            rate: for BPE that of BPE-dropout; for unigrams each word's chance of another split.
+            seed: equal seeds give equal samples.
+        """
+        if rate == 0:
+            return list(ids)
+        return self._sample(ids, side, rate, Random(seed))  # noqa: S311 (no secret)
+
+    def save(self, folder: Path) -> None:
+        """Write everything `load_tokenizer` needs into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._save_model(folder)
+        settings = {
+            "format": FORMAT,
+            "languages": self.languages,
+            "sizes": [self.source_size, self.target_size],
+            "options": self.config.model_dump(mode="json"),
+        }
+        (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+
+    @abstractmethod
+    def _encode(self, text: str, side: Side) -> list[int]: ...
+
+    @abstractmethod
+    def _sample(self, ids: Sequence[int], side: Side, rate: float, random: Random) -> list[int]: ...
+
+    @abstractmethod
+    def _save_model(self, folder: Path) -> None: ...
+
+    @classmethod
+    @abstractmethod
+    def _load_model(
+        cls, folder: Path, config: TokenizerConfig, languages: tuple[str, str]
+    ) -> Self: ...
+
+
+def learn_tokenizer(
+    pairs: Sequence[tuple[str, str]], config: TokenizerConfig, languages: tuple[str, str]
+) -> Tokenizer:
+    """Learn the kind of tokenizer a config asks for; see `Tokenizer.learn`."""
+    folded = [(_fold(source, config), _fold(target, config)) for source, target in pairs]
+    return _class_of(config.kind).learn(folded, config, languages)
+
+
+def load_tokenizer(folder: Path | str) -> Tokenizer:
+    """Read what `Tokenizer.save` wrote.
+
+    Raises:
+        MuteError: something is missing, damaged or of another version of mute.
+    """
+    folder = Path(folder)
+    path = folder / SETTINGS
+    try:
+        settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        version = settings["format"]
+        if version != FORMAT:
+            raise MuteError(
+                f"{path}: format {version}, but this version of mute reads format {FORMAT}; "
+                f"use the version that wrote it, or prepare the data again"
+            )
+        config = TokenizerConfig.model_validate(settings["options"])
+        source, target = settings["languages"]
+        tokenizer = _class_of(config.kind)._load_model(folder, config, (source, target))
+        sizes = settings["sizes"]
+    except OSError as error:
+        raise MuteError(
+            f"{error.filename}: cannot be read ({error.strerror}); "
+            f"a tokenizer folder is only whole with all its files"
+        ) from None
+    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError, ValidationError):
+        raise MuteError(f"{path}: not a tokenizer of mute, or damaged") from None
+    if sizes != [tokenizer.source_size, tokenizer.target_size]:
+        raise MuteError(
+            f"{folder}: the vocabularies have {tokenizer.source_size:,} and "
+            f"{tokenizer.target_size:,} pieces, but {SETTINGS} says {sizes}; the folder is damaged"
+        )
+    return tokenizer
+
+
+def _fold(text: str, config: TokenizerConfig) -> str:
+    return text.lower() if config.lowercase else text
+
+
+def _class_of(kind: str) -> type[Tokenizer]:
+    from mute.data.moses_bpe import MosesBpe
+    from mute.data.sentencepiece_tokenizer import SentencePieceTokenizer
+
+    kinds: tuple[type[Tokenizer], ...] = (SentencePieceTokenizer, MosesBpe)
+    return next(each for each in kinds if each.kind == kind)

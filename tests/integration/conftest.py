@@ -1,0 +1,60 @@
+"""A small experiment on the embedded corpus, as files a user would have."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mute.configfile import load_config
+from mute.data.prepare import prepare
+from mute.data.prepared import write_sentences
+from mute.data.toy import SPLITS, pairs
+
+
+@pytest.fixture(scope="session")
+def experiment_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A config whose data is prepared; each test chooses a run folder of its own."""
+    folder = tmp_path_factory.mktemp("experiment")
+    for split in SPLITS:
+        english, german = zip(*pairs(20 if split != "train" else 300, split=split), strict=True)
+        write_sentences(english, folder / f"{split}.en")
+        write_sentences(german, folder / f"{split}.de")
+    text = {
+        split: {"source": f"{folder}/{split}.en", "target": f"{folder}/{split}.de"}
+        for split in SPLITS
+    }
+    settings = {
+        "model": {
+            "encoder_layers": 2,
+            "decoder_layers": 1,
+            "d_model": 16,
+            "d_ffn": 32,
+            "heads": 2,
+            "units": 3,
+            "bias": ["identity", "swap", "mask"],
+            "sequential": True,
+        },
+        "data": {
+            "source": "en",
+            "target": "de",
+            "prepared": f"{folder}/prepared",
+            "train": [text["train"]],
+            "dev": text["dev"],
+            "tokenizer": {"size": 500},
+        },
+        "train": {
+            "run": f"{folder}/run",
+            "steps": 12,
+            "batch_tokens": 400,
+            "warmup": 4,
+            "validate_every": 6,
+            "save_every": 3,
+            "beam": 1,
+        },
+    }
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump(settings))
+    data = load_config(path).data
+    assert data is not None
+    prepare(data, processes=1)
+    return path

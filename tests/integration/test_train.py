@@ -1,0 +1,274 @@
+"""Training by the commands a user types: interrupted, resumed, distributed, gone wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from mute.translate.translator import load
+from tests.integration.command import run
+
+MUTE = [sys.executable, "-m", "mute"]
+TORCHRUN = [
+    *(sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"),
+    *("--master-port", "0", "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"),
+]
+
+
+def train(config: Path, folder: Path, *overrides: str) -> int:
+    settings = [f"train.run={folder}", *overrides]
+    return run("train", str(config), *(word for each in settings for word in ("--set", each)))
+
+
+def final_tensors(folder: Path, step: int = 12) -> dict[str, torch.Tensor]:
+    checkpoint = folder / "checkpoints" / f"step-{step:08d}"
+    return {
+        f"{file.stem}.{name}": value
+        for file in sorted(checkpoint.glob("*.safetensors"))
+        for name, value in load_file(file).items()
+    }
+
+
+def records(folder: Path, kind: str) -> list[dict[str, Any]]:
+    lines = (folder / "log.jsonl").read_text().splitlines()
+    return [record for record in map(json.loads, lines) if record["kind"] == kind]
+
+
+def assert_same(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, value in ours.items():
+        assert torch.equal(value, theirs[name]), name
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(experiment_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    assert train(experiment_file, folder) == 0
+    return folder
+
+
+def test_a_run_leaves_what_it_promises(uninterrupted: Path) -> None:
+    names = {path.name for path in uninterrupted.iterdir()}
+    assert names == {"config.yaml", "log.jsonl", "tensorboard", "checkpoints", "model"}
+    assert len(list((uninterrupted / "checkpoints").iterdir())) == 4
+    validations = records(uninterrupted, "validation")
+    assert [record["step"] for record in validations] == [6, 12]
+    assert validations[0]["loss"] > validations[1]["loss"]
+    (translation,) = load(uninterrupted).translate(["The dog sleeps."])
+    assert translation.tokens
+
+
+class _Killed(BaseException):
+    """Stands for kill -9: nothing of the process runs after it."""
+
+
+@pytest.mark.parametrize("step", [1, 4, 6, 11])
+def test_a_killed_run_goes_on_to_the_same_bits(
+    step: int,
+    experiment_file: Path,
+    uninterrupted: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from mute.train.trainer import Trainer
+
+    whole_step = Trainer.step
+
+    def dying_step(trainer: Trainer, batches: Any) -> None:
+        if trainer.state.step == step:
+            raise _Killed
+        whole_step(trainer, batches)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", dying_step)
+        with pytest.raises(_Killed):
+            train(experiment_file, tmp_path)
+    assert train(experiment_file, tmp_path) == 0
+    assert_same(final_tensors(tmp_path), final_tensors(uninterrupted))
+    best = [load_file(each / "model" / "model.safetensors") for each in (tmp_path, uninterrupted)]
+    assert_same(*best)
+    expected = [(r["step"], r["loss"]) for r in records(uninterrupted, "train")]
+    assert [(r["step"], r["loss"]) for r in records(tmp_path, "train")] == expected
+
+
+def wait_until(condition: Any, seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def background() -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes that do not outlive their test."""
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+
+def start(background: list[subprocess.Popen[str]], command: list[str]) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    background.append(process)
+    return process
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_in_the_middle_loses_nothing(
+    how: signal.Signals,
+    experiment_file: Path,
+    tmp_path: Path,
+    background: list[subprocess.Popen[str]],
+) -> None:
+    command = [*MUTE, "train", str(experiment_file), "--set", f"train.run={tmp_path}"]
+    process = start(background, [*command, "--set", "train.steps=100000"])
+    wait_until(lambda: len(list(tmp_path.glob("checkpoints/step-*"))) > 1)
+    process.send_signal(how)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == (0 if how == signal.SIGTERM else -signal.SIGKILL), errors
+    last = max(int(path.name[5:]) for path in tmp_path.glob("checkpoints/step-*"))
+    assert train(experiment_file, tmp_path, f"train.steps={last + 3}") == 0
+    assert final_tensors(tmp_path, last + 3)
+
+
+def test_two_processes_compute_what_one_does_with_two_batches(
+    experiment_file: Path, tmp_path: Path, background: list[subprocess.Popen[str]]
+) -> None:
+    together, alone = tmp_path / "together", tmp_path / "alone"
+    settings = ["--set", "train.steps=6", "--set", f"train.run={together}"]
+    command = [*TORCHRUN, "-m", "mute", "train", str(experiment_file), *settings]
+    process = start(background, command)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert train(experiment_file, alone, "train.steps=6", "train.accumulate=2") == 0
+    losses = [[r["loss"] for r in records(each, "validation")] for each in (together, alone)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+    ours, theirs = final_tensors(together, 6), final_tensors(alone, 6)
+    for name, value in theirs.items():
+        torch.testing.assert_close(ours[name], value, atol=1e-5, rtol=1e-4)
+
+
+def test_a_worker_that_dies_is_restarted_and_the_run_goes_on(
+    experiment_file: Path, tmp_path: Path, background: list[subprocess.Popen[str]]
+) -> None:
+    """torchrun --max-restarts: the group starts again from the last checkpoint."""
+    folder = tmp_path / "run"
+    worker = tmp_path / "worker.py"
+    worker.write_text(
+        "import os, signal\n"
+        "from mute.cli import main\n"
+        "from mute.train.trainer import Trainer\n"
+        "whole = Trainer.step\n"
+        "def step(trainer, batches):\n"
+        "    first = os.environ['TORCHELASTIC_RESTART_COUNT'] == '0'\n"
+        "    if first and trainer.state.step == 4 and trainer.group.rank == 1:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    whole(trainer, batches)\n"
+        "Trainer.step = step\n"
+        "main()\n"
+    )
+    settings = ["--set", "train.steps=6", "--set", f"train.run={folder}"]
+    command = [*TORCHRUN, "--max-restarts", "1", str(worker), "train", str(experiment_file)]
+    process = start(background, [*command, *settings])
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert final_tensors(folder, 6)
+    assert [record["step"] for record in records(folder, "validation")] == [6]
+
+
+def test_a_loss_that_is_not_finite_is_refused_and_then_stops_the_run(
+    experiment_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from mute.train import trainer
+
+    whole = trainer.Objective.forward
+
+    def poisoned(objective: Any, batch: Any, generator: Any = None) -> Any:
+        losses = whole(objective, batch, generator)
+        step = int(os.environ["MUTE_TEST_STEP"])
+        os.environ["MUTE_TEST_STEP"] = str(step + 1)
+        return losses._replace(smoothed=losses.smoothed * float("nan")) if step >= 4 else losses
+
+    monkeypatch.setenv("MUTE_TEST_STEP", "0")
+    monkeypatch.setattr(trainer.Objective, "forward", poisoned)
+    assert train(experiment_file, tmp_path, "train.max_bad_steps=3") == 2
+    told = capsys.readouterr().err
+    assert "the loss was not finite in 3 steps in a row, up to step 7" in told
+    refused = records(tmp_path, "refused")
+    assert [record["step"] for record in refused] == [5, 6, 7]
+    assert all("train.en:" in line for record in refused for line in record["lines"])
+    weights = final_tensors(tmp_path, 3)
+    assert all(value.isfinite().all() for value in weights.values())
+
+
+def test_a_run_of_another_experiment_is_refused(
+    experiment_file: Path, uninterrupted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(experiment_file, uninterrupted, "model.units=2", "model.bias=[mask]") == 2
+    told = capsys.readouterr().err
+    assert "was started with other settings: model.units was 3, is 2; model.bias was" in told
+
+
+def test_a_finished_run_has_nothing_left_to_do(experiment_file: Path, uninterrupted: Path) -> None:
+    before = (uninterrupted / "log.jsonl").read_text()
+    assert train(experiment_file, uninterrupted) == 0
+    assert (uninterrupted / "log.jsonl").read_text() == before
+
+
+def test_memory_that_is_not_there_is_told_with_the_budget(
+    experiment_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from mute.train import trainer
+
+    def exhausted(objective: Any, batch: Any, generator: Any = None) -> Any:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(trainer.Objective, "forward", exhausted)
+    assert train(experiment_file, tmp_path) == 2
+    told = capsys.readouterr().err
+    assert "out of memory on a batch of" in told
+    assert "(train.batch_tokens: 400); lower it, and raise train.accumulate" in told
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["data.prepared=/nowhere"], "/nowhere: no prepared data; run 'mute prepare'"),
+        (["train.batch_tokens=5"], "train.batch_tokens (5) is less than the longest training"),
+        (["data.max_length=9"], "prepared with another data.max_length; run 'mute prepare' again"),
+    ],
+)
+def test_what_cannot_start_says_why(
+    overrides: list[str],
+    message: str,
+    experiment_file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert train(experiment_file, tmp_path / "run", *overrides) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,171 @@
+import gzip
+import lzma
+from pathlib import Path
+
+import pytest
+
+from mute.config import ParallelText
+from mute.data import corpus
+from mute.data.corpus import Flaw, Pair, locate, read_pairs, read_strictly
+from mute.data.duplicates import Duplicates
+from mute.errors import MuteError
+
+PAIRS = [Pair(1, "A dog.", "Ein Hund."), Pair(2, "Two cats.", "Zwei Katzen.")]
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MUTE_DATA", raising=False)
+
+
+def text(source: bytes, target: bytes) -> ParallelText:
+    Path("text.en").write_bytes(source)
+    Path("text.de").write_bytes(target)
+    return ParallelText(source="text.en", target="text.de")
+
+
+@pytest.mark.parametrize(
+    "end", [b"\n", b"\r\n", b""], ids=["newline", "CRLF", "no end of the last line"]
+)
+def test_a_pair_is_a_line_of_each_file(end: bytes) -> None:
+    files = text(b"A dog.\nTwo cats." + end, b"Ein Hund.\r\nZwei Katzen." + end)
+    assert list(read_pairs(files)) == PAIRS
+
+
+def test_compressed_files_and_tsv_are_the_same_text() -> None:
+    sides = {"en": b"A dog.\nTwo cats.\n", "de": b"Ein Hund.\nZwei Katzen.\n"}
+    for language, content in sides.items():
+        Path(f"t.{language}.gz").write_bytes(gzip.compress(content))
+        Path(f"t.{language}.xz").write_bytes(lzma.compress(content))
+    tsv = b"A dog.\tEin Hund.\nTwo cats.\tZwei Katzen.\tsome attribution\n"
+    Path("t.tsv").write_bytes(tsv)
+    Path("t.tsv.gz").write_bytes(gzip.compress(tsv))
+    for files in (
+        ParallelText(source="t.en.gz", target="t.de.xz"),
+        ParallelText(tsv="t.tsv"),
+        ParallelText(tsv="t.tsv.gz"),
+    ):
+        assert list(read_pairs(files)) == PAIRS
+
+
+@pytest.mark.parametrize("inside", ["\u2028", "\u2029", "\u0085", "\x0b", "\x0c", "\x1c", "\r"])
+def test_only_a_newline_ends_a_line(inside: str) -> None:
+    files = text(f"one{inside}two\nthree\n".encode(), b"eins zwei\ndrei\n")
+    first, second = read_strictly(files)
+    assert first.source.split() == ["one", "two"]
+    assert second == Pair(2, "three", "drei")
+
+
+def test_control_characters_become_spaces_and_the_ends_are_stripped() -> None:
+    (pair,) = read_strictly(text(b"\xef\xbb\xbf \x00A\tdog.\x7f \n", b"Ein\x00Hund.\n"))
+    assert pair == Pair(1, "A dog.", "Ein Hund.")
+
+
+def test_a_byte_order_mark_counts_only_at_the_start_of_the_file() -> None:
+    bom = b"\xef\xbb\xbf"
+    pairs = list(read_strictly(text(bom + b"one\n" + bom + b"two\n", b"eins\nzwei\n")))
+    assert [pair.source for pair in pairs] == ["one", "\ufefftwo"]
+
+
+def test_what_is_no_pair_is_told_with_its_line() -> None:
+    files = text(b"one\n\xff\xfe\n \nfour\n", b"eins\nzwei\ndrei\n\n")
+    assert list(read_pairs(files)) == [
+        Pair(1, "one", "eins"),
+        Flaw(2, "not UTF-8", "text.en"),
+        Flaw(3, "empty side", "text.en"),
+        Flaw(4, "empty side", "text.de"),
+    ]
+
+
+def test_a_line_of_a_tsv_without_a_tab_has_an_empty_side() -> None:
+    Path("t.tsv").write_bytes(b"alone\nA dog.\tEin Hund.\n")
+    assert list(read_pairs(ParallelText(tsv="t.tsv"))) == [
+        Flaw(1, "empty side", "t.tsv"),
+        Pair(2, "A dog.", "Ein Hund."),
+    ]
+
+
+@pytest.mark.parametrize("length", [99, 100, 101, 205])
+def test_an_endless_line_is_skipped_and_the_next_one_is_read(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "MAX_LINE", 100)
+    files = text(b"x" * length + b"\nshort\n", b"lang\nkurz\n")
+    first, second = read_pairs(files)
+    assert isinstance(first, Pair) == (length < 100)
+    assert length < 100 or first == Flaw(1, "too long", "text.en")
+    assert second == Pair(2, "short", "kurz")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (b"one\n\xff\n", r"text\.en:2: not UTF-8; .*mend the line, or delete it from both"),
+        (b"one\n\n", r"text\.en:2: empty side"),
+        (b"one\n" + b"x" * (1 << 20) + b"\n", r"text\.en:2: too long"),
+    ],
+)
+def test_text_that_is_scored_must_be_whole(source: bytes, message: str) -> None:
+    with pytest.raises(MuteError, match=message):
+        list(read_strictly(text(source, b"eins\nzwei\n")))
+
+
+@pytest.mark.parametrize("longer", ["source", "target"])
+def test_unequal_lengths_are_told_with_both_counts(longer: str) -> None:
+    five, two = b"x\n" * 5, b"y\n" * 2
+    files = text(five, two) if longer == "source" else text(two, five)
+    counts = (5, 2) if longer == "source" else (2, 5)
+    message = rf"text\.en has {counts[0]} lines, but text\.de has {counts[1]}"
+    with pytest.raises(MuteError, match=message):
+        list(read_pairs(files))
+
+
+@pytest.mark.parametrize("suffix", ["gz", "xz"])
+def test_a_compressed_file_cut_short_is_told(suffix: str) -> None:
+    compress = gzip.compress if suffix == "gz" else lzma.compress
+    whole = compress(b"".join(b"line %d\n" % number for number in range(10_000)))
+    Path(f"t.{suffix}").write_bytes(whole[:-40])
+    files = ParallelText(source=f"t.{suffix}", target=f"t.{suffix}")
+    with pytest.raises(MuteError, match=rf"t\.{suffix}: damaged or cut short .*get the file again"):
+        list(read_pairs(files))
+
+
+def test_a_file_that_is_not_what_its_name_says_is_told() -> None:
+    Path("t.gz").write_bytes(b"plain text\n")
+    with pytest.raises(MuteError, match=r"t\.gz: damaged or cut short after line 0"):
+        list(read_pairs(ParallelText(source="t.gz", target="t.gz")))
+
+
+def test_the_working_directory_comes_before_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MUTE_DATA", str(tmp_path / "data"))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "both").touch()
+    (tmp_path / "data" / "there").touch()
+    Path("both").touch()
+    assert locate("both").resolve() == tmp_path / "both"
+    assert locate("there") == tmp_path / "data" / "there"
+    assert locate(str(tmp_path / "both")) == tmp_path / "both"
+
+
+def test_a_missing_file_is_told_with_the_places_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(MuteError, match=rf"{tmp_path}/a\.en nor .*/shared/data/a\.en; .*MUTE_DATA"):
+        locate("a.en")
+    monkeypatch.setenv("MUTE_DATA", "/elsewhere")
+    with pytest.raises(MuteError, match=rf"{tmp_path}/a\.en nor /elsewhere/a\.en;"):
+        list(read_pairs(ParallelText(source="a.en", target="a.de")))
+
+
+def test_duplicates_are_found_however_far_apart() -> None:
+    duplicates = Duplicates()
+    pairs = [Pair(number, str(number), "x") for number in range(100_000)]
+    assert duplicates.check([*pairs[:3], pairs[1]]) == [False, False, False, True]
+    assert not any(duplicates.check(pairs[3:]))
+    assert all(duplicates.check([pairs[0], pairs[99_999], pairs[50_000]]))
+    assert not any(
+        duplicates.check([Pair(1, "a b", "c"), Pair(2, "a", "b c"), Pair(3, "c", "a b")])
+    )
