@@ -46,6 +46,7 @@ def experiment_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "run": f"{folder}/run",
             "steps": 12,
             "batch_tokens": 400,
+            "learning_rate": 0.3,
             "warmup": 4,
             "validate_every": 6,
             "save_every": 3,

@@ -201,9 +201,9 @@ def test_a_loss_that_is_not_finite_is_refused_and_then_stops_the_run(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from mute.train import trainer
+    from mute.train.objective import Objective
 
-    whole = trainer.Objective.forward
+    whole = Objective.forward
 
     def poisoned(objective: Any, batch: Any, generator: Any = None) -> Any:
         losses = whole(objective, batch, generator)
@@ -212,7 +212,7 @@ def test_a_loss_that_is_not_finite_is_refused_and_then_stops_the_run(
         return losses._replace(smoothed=losses.smoothed * float("nan")) if step >= 4 else losses
 
     monkeypatch.setenv("MUTE_TEST_STEP", "0")
-    monkeypatch.setattr(trainer.Objective, "forward", poisoned)
+    monkeypatch.setattr(Objective, "forward", poisoned)
     assert train(experiment_file, tmp_path, "train.max_bad_steps=3") == 2
     told = capsys.readouterr().err
     assert "the loss was not finite in 3 steps in a row, up to step 7" in told
@@ -243,12 +243,12 @@ def test_memory_that_is_not_there_is_told_with_the_budget(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from mute.train import trainer
+    from mute.train.objective import Objective
 
     def exhausted(objective: Any, batch: Any, generator: Any = None) -> Any:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(trainer.Objective, "forward", exhausted)
+    monkeypatch.setattr(Objective, "forward", exhausted)
     assert train(experiment_file, tmp_path) == 2
     told = capsys.readouterr().err
     assert "out of memory on a batch of" in told

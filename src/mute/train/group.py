@@ -8,6 +8,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch._C._distributed_c10d import PrefixStore, Store
+from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
 from mute.runtime import choose_device
@@ -31,7 +32,8 @@ class Group:
         if self.size == 1:
             return module
         # A layer whose bias does not act in a step gives its mask vectors no gradient.
-        return DistributedDataParallel(module, find_unused_parameters=True)
+        masks = any(name.endswith("bias.mask") for name, _ in module.named_parameters())
+        return DistributedDataParallel(module, find_unused_parameters=masks)
 
     def sum(self, *numbers: float) -> list[float]:
         """The sum of each number over all processes."""
@@ -74,7 +76,7 @@ def join_group() -> Group:
         return Group(0, 1, device)
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    store, rank, size = next(dist.rendezvous("env://"))
+    store, rank, size = next(rendezvous("env://"))
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, store=_fresh(store), rank=rank, world_size=size)
     return Group(rank, size, device)
