@@ -136,7 +136,7 @@ def demo_command(
     typer.echo(f"  {demo.score.signature}")
     for layer, coefficients in enumerate(demo.coefficients):
         weights = "  ".join(f"{value:.2f}" for value in coefficients)
-        order = " → ".join(map(str, demo.order(layer)))
+        order = " → ".join(map(str, demo.orders[layer]))
         typer.echo(f"encoder layer {layer + 1}: unit weights {weights}; order {order}")
     typer.echo(f"\nThe report: {demo.page}")
 

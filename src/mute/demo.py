@@ -12,6 +12,7 @@ from mute.config import Config
 from mute.data.prepare import prepare
 from mute.data.prepared import write_sentences
 from mute.data.toy import SPLITS, pairs
+from mute.errors import MuteError
 from mute.evaluate.score import Score, bleu
 from mute.model.fusion import SequentialFusion
 from mute.translate.translator import Translation, Translator, load
@@ -32,12 +33,9 @@ class Demo:
     """For each encoder layer, how much each unit counts."""
     matrices: list[list[list[float]]]
     """For each encoder layer, M: a row per unit, a column per place."""
+    orders: list[list[int]]
+    """For each encoder layer, the unit at each place, from 1."""
     page: Path
-
-    def order(self, layer: int) -> list[int]:
-        """The unit that stands at each place of a layer, from 1."""
-        columns = zip(*self.matrices[layer], strict=True)
-        return [max(range(len(column)), key=column.__getitem__) + 1 for column in columns]
 
 
 def run_demo(folder: Path) -> Demo:
@@ -54,7 +52,9 @@ def run_demo(folder: Path) -> Demo:
     config = demo_config(folder)
     data, training = experiment.sections(config)
     prepare(data)
-    experiment.train(config)
+    state = experiment.train(config)
+    if state.step < training.steps:
+        raise MuteError(f"stopped after {state.step} steps; the same command goes on from there")
     demo = _look_at(load(training.run), folder / "report.html")
     demo.page.write_text(_page(demo), encoding="utf-8")
     return demo
@@ -95,6 +95,7 @@ def demo_config(folder: Path) -> Config:
                 "betas": [0.9, 0.98],
                 "clip": 5.0,
                 "average_decay": 0.98,
+                "penalty_weight": 0.03,  # a short run must hurry to find its order
                 "validate_every": 250,
                 "save_every": 250,
                 "beam": 1,
@@ -117,6 +118,7 @@ def _look_at(translator: Translator, page: Path) -> Demo:
         bleu([translation.text for translation in translations], [german]),
         [fusion().tolist() for fusion in fusions],
         [fusion.matrix.tolist() for fusion in fusions],
+        [[unit + 1 for unit in fusion.order()] for fusion in fusions],
         page,
     )
 
@@ -155,7 +157,7 @@ def _layer(demo: Demo, layer: int) -> str:
         for unit, row in enumerate(demo.matrices[layer], 1)
     )
     places = "".join(f"<th>{place}" for place in range(1, len(demo.matrices[layer]) + 1))
-    order = " → ".join(map(str, demo.order(layer)))
+    order = " → ".join(map(str, demo.orders[layer]))
     return (
         f"<section><h3>Encoder layer {layer + 1}</h3><table>{bars}</table>"
         f"<table><tr><th>place{places}{matrix}</table><p>Order: {order}</p></section>"

@@ -87,9 +87,15 @@ class SequentialFusion(Fusion):
             even = torch.full_like(self.matrix, 1 / len(self.matrix))
             self.matrix.copy_(torch.where(total > 0, self.matrix / total, even))
 
+    def order(self) -> list[int]:
+        """The unit at each place, in the permutation nearest to M (linear assignment)."""
+        places, units = linear_sum_assignment(self.matrix.detach().cpu().numpy().T, maximize=True)
+        assert list(places) == list(range(len(units))), "every place has its unit"
+        return [int(unit) for unit in units]
+
     @torch.no_grad()
     def round_(self) -> None:
-        """Replace M by the permutation matrix nearest to it (linear assignment)."""
-        rows, columns = linear_sum_assignment(self.matrix.cpu().numpy(), maximize=True)
+        """Replace M by the permutation matrix nearest to it."""
+        order = self.order()
         self.matrix.zero_()
-        self.matrix[torch.from_numpy(rows), torch.from_numpy(columns)] = 1
+        self.matrix[order, range(len(order))] = 1

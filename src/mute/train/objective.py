@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from mute.data.batching import Batch
 from mute.data.vocabulary import PAD
 from mute.model.transformer import Transformer
-from mute.train.loss import smoothed_cross_entropy
+from mute.train.loss import output_loss
 
 
 class BatchLoss(NamedTuple):
@@ -32,6 +32,11 @@ class Objective(nn.Module):
         memory, mask = self.model.encoder(batch.source, generator)
         states = self.model.decoder(batch.target_input, memory, mask, generator=generator)
         real = batch.target_output != PAD
-        logits = self.model.output(states[real])  # padding never reaches the vocabulary
-        losses = smoothed_cross_entropy(logits, batch.target_output[real], self.label_smoothing)
+        losses = output_loss(
+            states[real],  # padding never reaches the vocabulary
+            self.model.output.weight,
+            self.model.output.bias,
+            batch.target_output[real],
+            self.label_smoothing,
+        )
         return BatchLoss(*losses, self.model.penalty())

@@ -132,6 +132,12 @@ def test_rounding_finds_the_nearest_permutation_of_all(units: int, seed: int) ->
     assert fusion.penalty() == 0
 
 
+def test_the_order_names_the_unit_at_each_place() -> None:
+    fusion = SequentialFusion(3)
+    fusion.matrix.data = 0.8 * permutation((2, 0, 1)) + 0.1
+    assert fusion.order() == [2, 0, 1]
+
+
 def test_a_single_units_weight_is_not_learned() -> None:
     fusion = Fusion(1)
     assert fusion().item() == 1

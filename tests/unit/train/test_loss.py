@@ -1,28 +1,49 @@
 import pytest
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
-from mute.train.loss import smoothed_cross_entropy
+from mute.train import loss
+from mute.train.loss import output_loss
+
+
+def given() -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
+    """States, weight and bias that want a gradient, and labels."""
+
+    def learnable(*shape: int) -> Tensor:
+        return torch.randn(shape, dtype=torch.float64, requires_grad=True)
+
+    return (learnable(7, 4), learnable(11, 4), learnable(11)), torch.randint(0, 11, (7,))
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
-def test_loss_and_gradient_equal_pytorchs(smoothing: float) -> None:
-    logits = torch.randn(7, 11, dtype=torch.float64, requires_grad=True)
-    labels = torch.randint(0, 11, (7,))
-    loss, likelihood = smoothed_cross_entropy(logits, labels, smoothing)
-    expected = F.cross_entropy(logits, labels, label_smoothing=smoothing, reduction="sum")
-    torch.testing.assert_close(loss, expected)
-    torch.testing.assert_close(
-        likelihood, F.cross_entropy(logits, labels, reduction="sum").detach()
-    )
-    (ours,) = torch.autograd.grad(3 * loss, logits)
-    (theirs,) = torch.autograd.grad(3 * expected, logits)
+@pytest.mark.parametrize("held_scores", [1, 25, 1000])
+def test_loss_and_gradients_equal_pytorchs(
+    smoothing: float, held_scores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss, "CHUNK", held_scores)
+    tensors, labels = given()
+    ours, likelihood = output_loss(*tensors, labels, smoothing)
+    logits = F.linear(*tensors)
+    theirs = F.cross_entropy(logits, labels, label_smoothing=smoothing, reduction="sum")
     torch.testing.assert_close(ours, theirs)
+    plain = F.cross_entropy(logits, labels, reduction="sum")
+    torch.testing.assert_close(likelihood, plain.detach())
+    for mine, other in zip(
+        torch.autograd.grad(3 * ours, tensors),
+        torch.autograd.grad(3 * theirs, tensors),
+        strict=True,
+    ):
+        torch.testing.assert_close(mine, other)
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:
-    logits = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
-    labels = torch.tensor([0, 4, 2])
-    assert torch.autograd.gradcheck(
-        lambda scores: smoothed_cross_entropy(scores, labels, 0.1)[0], (logits,)
-    )
+    tensors, labels = given()
+    assert torch.autograd.gradcheck(lambda s, w, b: output_loss(s, w, b, labels, 0.1)[0], tensors)
+
+
+def test_without_gradients_only_the_sums_are_made() -> None:
+    tensors, labels = given()
+    with torch.inference_mode():
+        ours, likelihood = output_loss(*tensors, labels, 0.0)
+    assert ours == likelihood > 0
