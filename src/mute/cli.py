@@ -121,6 +121,21 @@ def translate_command(
         typer.echo(translation.text)
 
 
+@app.command("average")
+def average_command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    last: Annotated[int, typer.Option(min=1, help="How many checkpoints.")] = 5,
+) -> None:
+    """Average the weights of a run's last checkpoints into a model folder of its own."""
+    from mute.model.folder import load_model, save_model
+    from mute.train.average import average_checkpoints
+
+    model, tokenizer = load_model(run)
+    folder = run / f"average-{last}"
+    save_model(folder, model.config, average_checkpoints(run, last), tokenizer)
+    typer.echo(folder)
+
+
 @app.command("demo")
 def demo_command(
     folder: Annotated[Path, typer.Option(help="Where text, run and page go.")] = Path("runs/demo"),

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from mute.config import Config, DataConfig, TrainConfig
 from mute.configfile import load_config
-from mute.data.batching import BatchStream, make_batch
+from mute.data.batching import BatchStream, Corpus, make_batch
 from mute.data.prepared import Prepared, load_prepared
+from mute.data.sampling import SampledPairs
 from mute.data.shards import Pairs
 from mute.errors import MuteError
 from mute.evaluate.score import Tokenization, bleu
@@ -54,9 +55,13 @@ def train(config: Config) -> TrainState:
         tokenizer = prepared.tokenizer
         model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
         corpus = prepared.train
-        stream = BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus))
         trainer = Trainer(
-            model.to(group.device), training, group, corpus, stream, line_namer(corpus)
+            model.to(group.device),
+            training,
+            group,
+            reader(prepared, data.sampling, training.seed),
+            BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus)),
+            line_namer(corpus),
         )
 
         def keep_best(best: Mapping[str, Tensor]) -> None:
@@ -128,6 +133,17 @@ def weights(data: DataConfig, corpus: Pairs) -> np.ndarray[tuple[int], np.dtype[
             for text, pairs in zip(data.train, corpus.corpora, strict=True)
         ]
     )
+
+
+def reader(prepared: Prepared, sampling: float, seed: int) -> Callable[[int], Corpus]:
+    """The training pairs of an epoch: as they are, or cut into other pieces each time."""
+
+    def read(epoch: int) -> Corpus:
+        if not sampling:
+            return prepared.train
+        return SampledPairs(prepared.train, prepared.tokenizer, sampling, seed, epoch)
+
+    return read
 
 
 def line_namer(corpus: Pairs) -> Callable[[int], str]:

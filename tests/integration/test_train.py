@@ -58,12 +58,22 @@ def uninterrupted(experiment_file: Path, tmp_path_factory: pytest.TempPathFactor
 
 def test_a_run_leaves_what_it_promises(uninterrupted: Path) -> None:
     names = {path.name for path in uninterrupted.iterdir()}
-    assert names == {"config.yaml", "log.jsonl", "tensorboard", "checkpoints", "model"}
+    assert names >= {"config.yaml", "log.jsonl", "tensorboard", "checkpoints", "model"}
     assert len(list((uninterrupted / "checkpoints").iterdir())) == 4
     validations = records(uninterrupted, "validation")
     assert [record["step"] for record in validations] == [6, 12]
     assert validations[0]["loss"] > validations[1]["loss"]
     (translation,) = load(uninterrupted).translate(["The dog sleeps."])
+    assert translation.tokens
+
+
+def test_the_last_checkpoints_average_to_a_model_folder(
+    uninterrupted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("average", str(uninterrupted), "--last", "2") == 0
+    folder = Path(capsys.readouterr().out.strip())
+    assert folder == uninterrupted / "average-2"
+    (translation,) = load(folder).translate(["The dog sleeps."])
     assert translation.tokens
 
 

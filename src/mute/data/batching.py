@@ -6,7 +6,7 @@ every process, each of which takes its own share. That is why a position in the 
 that a run has to remember of its data.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -28,7 +28,7 @@ class Corpus(Protocol):
     """Pairs of ids that know their lengths."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> tuple[NDArray[np.integer], NDArray[np.integer]]: ...
+    def __getitem__(self, index: int) -> tuple[Iterable[int], Iterable[int]]: ...
     @property
     def lengths(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """How many ids each source and each target has."""

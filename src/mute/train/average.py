@@ -1,10 +1,14 @@
-"""The exponential average of a model's weights."""
+"""Averages of a model's weights: exponential while it trains, or over its last checkpoints."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+
+from mute.errors import MuteError
+from mute.train.checkpoint import Tensors, checkpoints, weights_of
 
 
 class WeightAverage:
@@ -42,3 +46,21 @@ class WeightAverage:
         """Go on from weights that were saved."""
         for name, value in self.weights.items():
             value.copy_(weights[name])
+
+
+def average_checkpoints(run: Path, last: int) -> Tensors:
+    """The mean of the weights of a run's last checkpoints.
+
+    Raises:
+        MuteError: there are not so many, or one of them is not whole.
+    """
+    paths = checkpoints(run / "checkpoints")[-last:]
+    if len(paths) < last:
+        raise MuteError(
+            f"{run}: has {len(paths)} checkpoints, not {last}; train.keep says how many stay"
+        )
+    total: Tensors = {}
+    for path in paths:
+        for name, value in weights_of(path).items():
+            total[name] = total[name] + value if name in total else value
+    return {name: value / last for name, value in total.items()}

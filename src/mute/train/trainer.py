@@ -43,7 +43,7 @@ class Trainer:
         model: with the weights to start from
         config: how to train
         group: the processes that train together
-        corpus: the training pairs
+        read: the training pairs, as an epoch sees them
         stream: their batches
         name_line: the file and line a pair comes from, for messages
     """
@@ -53,13 +53,13 @@ class Trainer:
         model: Transformer,
         config: TrainConfig,
         group: Group,
-        corpus: Corpus,
+        read: Callable[[int], Corpus],
         stream: BatchStream,
         name_line: Callable[[int], str],
     ) -> None:
         self.model, self.config, self.group = model, config, group
         self.run = Path(config.run)
-        self.corpus, self.stream, self.name_line = corpus, stream, name_line
+        self.read, self.stream, self.name_line = read, stream, name_line
         self.objective = group.wrap(Objective(model, config.label_smoothing))
         self.parameters = [value for value in model.parameters() if value.requires_grad]
         self.optimizer = torch.optim.Adam(
@@ -236,7 +236,8 @@ class Trainer:
             for number in range(self.config.accumulate * self.group.size):
                 indices, position = next(stream)
                 if number % self.group.size == self.group.rank:
-                    own.append(make_batch(self.corpus, indices).to(self.group.device))
+                    batch = make_batch(self.read(position.epoch), indices)
+                    own.append(batch.to(self.group.device))
             self.state.position = position
             yield own
 

@@ -1,7 +1,12 @@
+from pathlib import Path
+
+import pytest
 import torch
 from torch import nn
 
-from mute.train.average import WeightAverage
+from mute.errors import MuteError
+from mute.train.average import WeightAverage, average_checkpoints
+from mute.train.checkpoint import TrainState, save_checkpoint
 
 
 def test_the_average_follows_the_weights() -> None:
@@ -27,3 +32,12 @@ def test_applied_exchanges_the_weights_and_gives_them_back() -> None:
         assert torch.equal(model.weight, before)
     assert torch.equal(model.weight, before + 1)
     assert torch.equal(average.weights["weight"], before)
+
+
+def test_the_last_checkpoints_are_averaged(tmp_path: Path) -> None:
+    for step in (1, 2, 3, 6):
+        tensors = {"weights": {"a": torch.full((2,), float(step))}}
+        save_checkpoint(tmp_path / "checkpoints", TrainState(step=step), tensors)
+    torch.testing.assert_close(average_checkpoints(tmp_path, 2)["a"], torch.full((2,), 4.5))
+    with pytest.raises(MuteError, match="has 4 checkpoints, not 5"):
+        average_checkpoints(tmp_path, 5)
