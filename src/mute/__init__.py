@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mute.errors import MuteError
     from mute.model.parameters import parameter_count
     from mute.model.transformer import build
+    from mute.translate.translator import load
 
 __version__ = "0.1.0.dev0"
 
@@ -20,6 +21,7 @@ _HOMES = {
     "load_config": "mute.configfile",
     "MuteError": "mute.errors",
     "build": "mute.model.transformer",
+    "load": "mute.translate.translator",
     "parameter_count": "mute.model.parameters",
 }
 
@@ -30,6 +32,7 @@ __all__ = [
     "UnitsConfig",
     "__version__",
     "build",
+    "load",
     "load_config",
     "parameter_count",
 ]
