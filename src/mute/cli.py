@@ -76,7 +76,13 @@ def info_command(
 
 
 @app.command("prepare")
-def prepare_command(config: ConfigFile, overrides: Overrides = None) -> None:
+def prepare_command(
+    config: ConfigFile,
+    overrides: Overrides = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch missing public corpora into MUTE_DATA first.")
+    ] = False,
+) -> None:
     """Turn raw parallel text into a tokenizer and shards of ids.
 
     Says how many pairs were dropped and why. Does nothing if nothing has changed.
@@ -84,12 +90,15 @@ def prepare_command(config: ConfigFile, overrides: Overrides = None) -> None:
     from rich.console import Console
 
     from mute.configfile import load_config
+    from mute.data.catalog import download_missing
     from mute.data.prepare import prepare
     from mute.data.report import render
 
     settings = load_config(config, overrides or []).data
     if settings is None:
         raise MuteError(f"{config}: has no 'data:' section, which preparing needs")
+    if download:
+        download_missing(settings)
     Console().print(render(prepare(settings)))
 
 

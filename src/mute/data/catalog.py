@@ -8,6 +8,8 @@ from hashlib import sha256
 from http.client import HTTPException
 from pathlib import Path
 
+from mute.config import DataConfig
+from mute.data.corpus import data_folder, file_names
 from mute.data.known_corpora import CATALOG, KnownCorpus, KnownFile
 from mute.errors import MuteError
 
@@ -53,6 +55,20 @@ def download(name: str, folder: Path | str) -> None:
         path = Path(folder) / file.path
         if _problem(path, file):
             _fetch(file, path)
+
+
+def download_missing(data: DataConfig) -> None:
+    """Fetch the files a config names that are not here, if the catalog knows where they are.
+
+    Raises:
+        MuteError: as `download`.
+    """
+    homes = {file.path: name for name, corpus in CATALOG.items() for file in corpus.files}
+    for text in (*data.train, data.dev, *data.test.values()):
+        for name in file_names(text):
+            here = any((folder / name).is_file() for folder in (Path(), data_folder()))
+            if name in homes and not here:
+                download(homes[name], data_folder())
 
 
 def _fetch(file: KnownFile, path: Path) -> None:

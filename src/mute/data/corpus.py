@@ -69,6 +69,11 @@ def file_names(text: ParallelText) -> tuple[str, ...]:
     return tuple(name for name in names if name is not None)
 
 
+def data_folder() -> Path:
+    """Where corpora are kept: the environment variable MUTE_DATA."""
+    return Path(os.environ.get("MUTE_DATA") or "../shared/data")
+
+
 def locate(name: str) -> Path:
     """Find a file in the working directory, then in the data folder.
 
@@ -76,8 +81,7 @@ def locate(name: str) -> Path:
         MuteError: it is in neither; the message names both places.
     """
     path = Path(name).expanduser()
-    data_folder = Path(os.environ.get("MUTE_DATA") or "../shared/data")
-    places = [path] if path.is_absolute() else [path, data_folder / path]
+    places = [path] if path.is_absolute() else [path, data_folder() / path]
     for place in places:
         if place.is_file():
             return place

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from mute.config import DataConfig
 from mute.data import catalog
-from mute.data.catalog import check, describe, download
+from mute.data.catalog import check, describe, download, download_missing
 from mute.data.known_corpora import CATALOG, KnownCorpus, KnownFile
 from mute.errors import MuteError
 
@@ -80,6 +81,18 @@ def test_a_server_that_fails_is_told(tmp_path: Path, server: Path) -> None:
     (server / "train.en.gz").unlink()
     with pytest.raises(MuteError, match=r"train\.en\.gz: cannot be downloaded .*try again later"):
         download("small", tmp_path)
+
+
+def test_a_configs_missing_files_are_fetched_into_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MUTE_DATA", str(tmp_path / "data"))
+    text = {"source": "s/train.en.gz", "target": "s/train.de.gz"}
+    config = DataConfig.model_validate(
+        {"source": "en", "target": "de", "prepared": "x", "train": [text], "dev": text}
+    )
+    download_missing(config)
+    assert check("small", tmp_path / "data") == []
 
 
 def test_what_cannot_be_downloaded_comes_with_instructions(tmp_path: Path) -> None:

@@ -1,0 +1,140 @@
+"""How data preparation and the loader's start grow with the corpus.
+
+    python benchmarks/data.py --pairs 250000 1000000 2000000
+
+makes corpora of random words with a natural distribution (Zipf) and natural sentence lengths,
+prepares each with `mute prepare`, then opens it as training does, each in a process of its own.
+Writes results/bench/data.json. The WMT'18 training set has 18.4 million pairs.
+"""
+
+import argparse
+import gzip
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+ROOT = Path(__file__).parents[1]
+WORDS = 200_000
+BLOCK = 100_000
+
+OPEN = """
+import json, resource, sys, time
+from pathlib import Path
+start = time.monotonic()
+from mute.configfile import load_config
+from mute.data.batching import BatchStream, Position, make_batch, padding_share
+from mute.data.prepared import load_prepared
+imported = time.monotonic()
+prepared = load_prepared(load_config(sys.argv[1]).data)
+stream = BatchStream(prepared.train, 4096, seed=1)
+batches = stream.after(Position())
+first, _ = next(batches)
+make_batch(prepared.train, first)
+ready = time.monotonic()
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+status = Path("/proc/self/status").read_text().splitlines()
+own = next(int(line.split()[1]) / 1024 for line in status if line.startswith("RssAnon"))
+some = [first, *(next(batches)[0] for _ in range(500))]
+print(json.dumps({"import_s": round(imported - start, 2), "ready_s": round(ready - imported, 2),
+                  "peak_mb": round(peak), "own_mb": round(own),
+                  "padding": round(padding_share(prepared.train, some), 4)}))
+"""
+
+
+def write_corpus(folder: Path, pairs: int) -> None:
+    """Random sentences: word w is as frequent as 1 / (w + 10), lengths as in news."""
+    random = np.random.default_rng(1)
+    words = np.array([_word(number) for number in range(WORDS)])
+    odds = 1 / (np.arange(WORDS) + 10)
+    ranks = np.cumsum(odds / odds.sum())
+    for split, count in (("train", pairs), ("dev", 1000)):
+        for side in ("en", "de"):
+            with gzip.open(folder / f"{split}.{side}.gz", "wt", compresslevel=1) as file:
+                for start in range(0, count, BLOCK):
+                    sentences = min(BLOCK, count - start)
+                    # The same lengths on both sides: pairs have similar lengths.
+                    lengths = np.random.default_rng(start).gamma(4, 6, sentences).astype(int) + 2
+                    drawn = words[np.searchsorted(ranks, random.random(lengths.sum()))]
+                    for sentence in np.split(drawn, np.cumsum(lengths)[:-1]):
+                        file.write(" ".join(sentence) + "\n")
+
+
+def _word(number: int) -> str:
+    letters = "etaoinshrdlu"
+    word = ""
+    while number or not word:
+        number, letter = divmod(number, len(letters))
+        word += letters[letter]
+    return word
+
+
+def measure(pairs: int) -> dict[str, float]:
+    """Prepare and open a corpus of so many pairs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_corpus(folder, pairs)
+        text = {
+            split: {"source": f"{folder}/{split}.en.gz", "target": f"{folder}/{split}.de.gz"}
+            for split in ("train", "dev")
+        }
+        data = {
+            "source": "en",
+            "target": "de",
+            "prepared": f"{folder}/prepared",
+            "train": [text["train"]],
+            "dev": text["dev"],
+            "tokenizer": {"kind": "sentencepiece", "model": "bpe", "size": 16000},
+        }
+        config = folder / "config.yaml"
+        config.write_text(yaml.safe_dump({"data": data}))
+        start = time.monotonic()
+        subprocess.run(
+            [sys.executable, "-m", "mute", "prepare", str(config)], check=True, capture_output=True
+        )
+        seconds = time.monotonic() - start
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        opened = subprocess.run(
+            [sys.executable, "-c", OPEN, str(config)], check=True, capture_output=True, text=True
+        )
+        size = sum(path.stat().st_size for path in (folder / "prepared").rglob("*.npy"))
+    return {
+        "pairs": pairs,
+        "prepare_s": round(seconds, 1),
+        "prepare_largest_process_mb": round(largest),
+        "shards_mb": round(size / 2**20),
+        **json.loads(opened.stdout),
+    }
+
+
+def main() -> None:
+    """Measure each size and keep the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, nargs="+", default=[250_000, 1_000_000, 2_000_000])
+    rows = []
+    for pairs in sorted(parser.parse_args().pairs):  # ru_maxrss only grows: smallest first
+        rows.append(measure(pairs))
+        print(rows[-1], flush=True)
+    path = ROOT / "results" / "bench" / "data.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    command = "python benchmarks/data.py --pairs " + " ".join(str(row["pairs"]) for row in rows)
+    path.write_text(
+        json.dumps({"command": command, "commit": commit, "rows": rows}, indent=1) + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
