@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from outcome import save
 
-ROOT = Path(__file__).parents[1]
 WORDS = 200_000
 BLOCK = 100_000
 
@@ -121,19 +121,7 @@ def main() -> None:
     for pairs in sorted(parser.parse_args().pairs):  # ru_maxrss only grows: smallest first
         rows.append(measure(pairs))
         print(rows[-1], flush=True)
-    path = ROOT / "results" / "bench" / "data.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
-    command = "python benchmarks/data.py --pairs " + " ".join(str(row["pairs"]) for row in rows)
-    path.write_text(
-        json.dumps({"command": command, "commit": commit, "rows": rows}, indent=1) + "\n"
-    )
+    save("data", {"rows": rows})
 
 
 if __name__ == "__main__":

@@ -6,12 +6,17 @@ Every command imports what it needs when it runs, so that `mute --help` is insta
 import json
 import os
 import sys
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import typer
 
 from mute.errors import MuteError
+
+LINES_AT_ONCE = 2000
+"""Lines that are sorted by length together: enough for full batches, whatever the input's size."""
 
 app = typer.Typer(
     help="Multi-Unit Transformers for machine translation.",
@@ -34,6 +39,9 @@ def main() -> None:
     except MuteError as error:
         sys.stderr.write(f"mute: {error}\n")
         raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        sys.stderr.write("mute: stopped\n")
+        raise SystemExit(130) from None
 
 
 @app.callback(invoke_without_command=True)
@@ -125,9 +133,21 @@ def translate_command(
     """Translate lines from standard input to standard output."""
     from mute.translate.translator import load
 
-    lines = [line.rstrip("\r\n") for line in sys.stdin]
-    for translation in load(model).translate(lines, beam, length_penalty):
-        typer.echo(translation.text)
+    translator = load(model)
+    lines = _lines(sys.stdin.buffer)
+    while block := list(islice(lines, LINES_AT_ONCE)):
+        for translation in translator.translate(block, beam, length_penalty):
+            sys.stdout.buffer.write(f"{translation.text}\n".encode())
+        sys.stdout.flush()
+
+
+def _lines(stream: BinaryIO) -> Iterator[str]:
+    """The lines of a stream; only a line feed ends one, so there are as many as `wc -l` says."""
+    for number, line in enumerate(stream, 1):
+        try:
+            yield line.decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise MuteError(f"standard input:{number}: not UTF-8 at byte {error.start}") from None
 
 
 @app.command("average")

@@ -68,7 +68,8 @@ class Trainer:
         self.average = WeightAverage(model, config.average_decay) if config.average_decay else None
         self.state = TrainState()
         self.progress = Silence()
-        self.stopping = False
+        self.asked_to_stop = False  # this process was
+        self.stopping = False  # all processes agree to
         self._check_precision()
 
     def fit(self, validate: Validator, keep_best: Keeper) -> TrainState:
@@ -85,7 +86,7 @@ class Trainer:
             self.progress.tell(complaint)
         batches = self._own_batches()
         try:
-            with _asked_to_stop(self):
+            with _listening_for_sigterm(self):
                 while not self._done():
                     self.step(next(batches))
                     if self._due(self.config.validate_every):
@@ -99,7 +100,7 @@ class Trainer:
     def step(self, batches: list[Batch]) -> None:
         """One optimizer step on this process's batches, if its gradient is finite."""
         local_tokens = sum(batch.target_tokens for batch in batches)
-        tokens, stops = self.group.sum(local_tokens, self.stopping)
+        tokens, stops = self.group.sum(local_tokens, self.asked_to_stop)
         self.stopping = stops > 0
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
@@ -114,13 +115,13 @@ class Trainer:
             self._refuse(batches)
         self.progress.advance(self.state.step, int(tokens))
         if self.state.step % LOG_EVERY == 0 or self.state.step == 1:
-            (total,) = self.group.sum(likelihood)
+            (total,) = self.group.sum(float(likelihood))
             self._record(total / tokens, float(norm))
 
-    def _forward_backward(self, batches: list[Batch], tokens: float) -> float:
+    def _forward_backward(self, batches: list[Batch], tokens: float) -> Tensor:
         """Leave the gradient of the mean loss over all processes' `tokens`; sum the likelihood."""
         share = self.group.size / tokens  # the exchange of gradients averages over processes
-        total = 0.0
+        total = torch.zeros((), device=self.group.device)
         for index, batch in enumerate(batches):
             number = index * self.group.size + self.group.rank
             seed = seed_of(self.config.seed, self.state.step, number)
@@ -133,7 +134,7 @@ class Trainer:
                     smoothed, likelihood, penalty = self.objective(batch, generator)
                 loss = smoothed * share + self.config.penalty_weight * penalty / len(batches)
                 loss.backward()
-            total += float(likelihood.detach())
+            total += likelihood.detach()
         return total
 
     def _update(self, norm: Tensor) -> None:
@@ -287,11 +288,11 @@ class Trainer:
 
 
 @contextmanager
-def _asked_to_stop(trainer: Trainer) -> Iterator[None]:
-    """On SIGTERM, finish the step, save and leave."""
+def _listening_for_sigterm(trainer: Trainer) -> Iterator[None]:
+    """On SIGTERM, finish the next step, in which all processes hear of it, save and leave."""
 
     def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        trainer.stopping = True
+        trainer.asked_to_stop = True
 
     before = signal.signal(signal.SIGTERM, stop)
     try:

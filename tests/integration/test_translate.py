@@ -1,0 +1,145 @@
+"""`mute translate`, as a user pipes lines through it."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from mute import cli
+from mute.demo import run_demo
+from mute.errors import MuteError
+from mute.model.folder import load_model
+from mute.translate.translator import Translator, load
+from tests.integration.command import run
+from tests.integration.test_train import train
+
+
+@pytest.fixture(scope="module")
+def model(experiment_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    assert train(experiment_file, folder, "train.steps=3", "train.validate_every=3") == 0
+    return folder / "model"
+
+
+def piped(
+    model: Path, given: bytes, monkeypatch: pytest.MonkeyPatch, *options: str
+) -> tuple[int, bytes]:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+    printed = io.TextIOWrapper(io.BytesIO(), write_through=True)
+    monkeypatch.setattr(sys, "stdout", printed)
+    status = run("translate", str(model), *options)
+    printed.flush()
+    assert isinstance(printed.buffer, io.BytesIO)
+    return status, printed.buffer.getvalue()
+
+
+def test_as_many_lines_come_out_as_go_in_and_in_their_order(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [
+        "The dog sleeps.",
+        "",
+        "A very long line of many words. " * 5,
+        "He\u2028sings.\r",
+        "Yes",
+    ]
+    given = ("\n".join(lines) + "\n").encode()
+    status, together = piped(model, given, monkeypatch)
+    assert status == 0
+    translations = together.decode().split("\n")[:-1]
+    assert len(translations) == 5
+    assert translations[1] == ""
+    monkeypatch.setattr(cli, "LINES_AT_ONCE", 2)
+    assert piped(model, given, monkeypatch) == (0, together)
+    alone = [load(model).translate([line.rstrip("\r")])[0].text for line in lines]
+    assert translations == alone
+
+
+def test_a_line_that_is_not_utf8_is_named(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _ = piped(model, b"good\nb\xffd\n", monkeypatch)
+    assert status == 2
+    assert "standard input:2: not UTF-8 at byte 1" in capsys.readouterr().err
+
+
+def test_more_translations_of_a_line_are_its_alternatives(model: Path) -> None:
+    (best,) = load(model).translate(["The dog sleeps."], beam=2, nbest=3)
+    assert len(best.alternatives) == 2
+    scores = [best.score, *(other.score for other in best.alternatives)]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_model_folder_is_complete_by_itself(model: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "elsewhere"
+    model.rename(moved)
+    try:
+        (translation,) = load(moved).translate(["The dog sleeps."])
+        assert translation.tokens
+    finally:
+        moved.rename(model)
+
+
+def test_a_loaded_model_is_the_saved_one(model: Path) -> None:
+    network, tokenizer = load_model(model)
+    assert network.config.units == 3
+    assert Translator(network, tokenizer).translate([]) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("config.json", "a model is a folder that `mute train` wrote"),
+        ("model.safetensors", "missing, damaged or of another model"),
+        ("tokenizer/tokenizer.json", "cannot be read"),
+    ],
+)
+def test_a_model_that_is_not_whole_says_what_is_missing(
+    model: Path, damage: str, message: str
+) -> None:
+    lost = model / damage
+    kept = lost.read_bytes()
+    lost.unlink()
+    try:
+        with pytest.raises(MuteError, match=message):
+            load(model)
+        if damage == "model.safetensors":
+            lost.write_bytes(kept[: len(kept) // 2])
+            with pytest.raises(MuteError, match=message):
+                load(model)
+    finally:
+        lost.write_bytes(kept)
+
+
+def test_another_format_of_a_model_is_refused(model: Path) -> None:
+    config = model / "config.json"
+    kept = config.read_text()
+    config.write_text(kept.replace('"format": 1', '"format": 7'))
+    try:
+        with pytest.raises(MuteError, match="format 7, but this version of mute reads format 1"):
+            load(model)
+    finally:
+        config.write_text(kept)
+
+
+def test_the_demo_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few steps only: that it learns is shown by `make demo`."""
+    from mute import demo
+
+    whole = demo.demo_config
+
+    def hurried(folder: Path) -> object:
+        config = whole(folder)
+        assert config.train is not None
+        quick = config.train.model_copy(update={"steps": 2, "validate_every": 2, "save_every": 1})
+        return config.model_copy(update={"train": quick})
+
+    monkeypatch.setattr(demo, "demo_config", hurried)
+    monkeypatch.setattr(demo, "SIZES", {"train": 1500, "dev": 5, "test": 12})
+    found = run_demo(tmp_path)
+    assert len(found.translations) == 12
+    assert all(sorted(order) == [1, 2, 3, 4] for order in found.orders)
+    page = found.page.read_text(encoding="utf-8")
+    assert "Encoder layer 3" in page
+    assert "$" not in page
