@@ -4,7 +4,8 @@
 
 makes corpora of random words with a natural distribution (Zipf) and natural sentence lengths,
 prepares each with `mute prepare`, then opens it as training does, each in a process of its own.
-Writes results/bench/data.json. The WMT'18 training set has 18.4 million pairs.
+The loader is also opened on 18.4 million pairs, the size of the WMT'18 training set, written as
+shards of random ids. Writes results/bench/data.json.
 """
 
 import argparse
@@ -21,22 +22,23 @@ import numpy as np
 import yaml
 from outcome import save
 
+from mute.data.shards import Block, ShardWriter
+
 WORDS = 200_000
 BLOCK = 100_000
+WMT18 = 18_400_000
 
 OPEN = """
 import json, resource, sys, time
 from pathlib import Path
 start = time.monotonic()
-from mute.configfile import load_config
 from mute.data.batching import BatchStream, Position, make_batch, padding_share
-from mute.data.prepared import load_prepared
+from mute.data.shards import Pairs
 imported = time.monotonic()
-prepared = load_prepared(load_config(sys.argv[1]).data)
-stream = BatchStream(prepared.train, 4096, seed=1)
-batches = stream.after(Position())
+pairs = Pairs(sys.argv[1])
+batches = BatchStream(pairs, 4096, seed=1).after(Position())
 first, _ = next(batches)
-make_batch(prepared.train, first)
+make_batch(pairs, first)
 ready = time.monotonic()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 status = Path("/proc/self/status").read_text().splitlines()
@@ -44,7 +46,7 @@ own = next(int(line.split()[1]) / 1024 for line in status if line.startswith("Rs
 some = [first, *(next(batches)[0] for _ in range(500))]
 print(json.dumps({"import_s": round(imported - start, 2), "ready_s": round(ready - imported, 2),
                   "peak_mb": round(peak), "own_mb": round(own),
-                  "padding": round(padding_share(prepared.train, some), 4)}))
+                  "padding": round(padding_share(pairs, some), 4)}))
 """
 
 
@@ -75,6 +77,29 @@ def _word(number: int) -> str:
     return word
 
 
+def write_shards(folder: Path, pairs: int) -> None:
+    """What `mute prepare` would leave of so many pairs, with random ids."""
+    random = np.random.default_rng(1)
+    writer = ShardWriter(folder, vocabulary=16_000)
+    writer.begin("random.en", "random.de")
+    for start in range(0, pairs, BLOCK):
+        count = min(BLOCK, pairs - start)
+        lengths = random.gamma(4, 8, count).astype(np.int64) + 2
+        ids = random.integers(4, 16_000, lengths.sum(), dtype=np.uint32)
+        lines = np.arange(start + 1, start + count + 1, dtype=np.uint32)
+        writer.add(Block(ids, lengths, ids, lengths, lines))
+    writer.close()
+
+
+def open_shards(folder: Path) -> dict[str, float]:
+    """Start the loader on shards, in a process of its own."""
+    opened = subprocess.run(
+        [sys.executable, "-c", OPEN, str(folder)], check=True, capture_output=True, text=True
+    )
+    found: dict[str, float] = json.loads(opened.stdout)
+    return found
+
+
 def measure(pairs: int) -> dict[str, float]:
     """Prepare and open a corpus of so many pairs."""
     with tempfile.TemporaryDirectory() as name:
@@ -100,16 +125,14 @@ def measure(pairs: int) -> dict[str, float]:
         )
         seconds = time.monotonic() - start
         largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        opened = subprocess.run(
-            [sys.executable, "-c", OPEN, str(config)], check=True, capture_output=True, text=True
-        )
+        opened = open_shards(folder / "prepared" / "train")
         size = sum(path.stat().st_size for path in (folder / "prepared").rglob("*.npy"))
     return {
         "pairs": pairs,
         "prepare_s": round(seconds, 1),
         "prepare_largest_process_mb": round(largest),
         "shards_mb": round(size / 2**20),
-        **json.loads(opened.stdout),
+        **opened,
     }
 
 
@@ -121,7 +144,12 @@ def main() -> None:
     for pairs in sorted(parser.parse_args().pairs):  # ru_maxrss only grows: smallest first
         rows.append(measure(pairs))
         print(rows[-1], flush=True)
-    save("data", {"rows": rows})
+    with tempfile.TemporaryDirectory() as name:
+        shards = Path(name) / "train"
+        write_shards(shards, WMT18)
+        full_size = {"pairs": WMT18, **open_shards(shards)}
+    print(full_size)
+    save("data", {"prepare and loader": rows, "loader at the size of WMT'18": full_size})
 
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ from mute.data.prepared import Prepared, load_prepared
 from mute.data.sampling import SampledPairs
 from mute.data.shards import Pairs
 from mute.errors import MuteError
-from mute.evaluate.score import Tokenization, bleu
+from mute.evaluate.score import bleu
 from mute.model.folder import save_model
 from mute.model.transformer import Transformer, build
+from mute.result import tokenization_of, write_result
 from mute.runtime import keep_freed_memory
 from mute.train.checkpoint import TrainState
 from mute.train.group import join_group, leave_group
@@ -67,7 +68,10 @@ def train(config: Config) -> TrainState:
         def keep_best(best: Mapping[str, Tensor]) -> None:
             save_model(Path(training.run) / "model", config.model, best, tokenizer)
 
-        return trainer.fit(validator(prepared, data, training), keep_best)
+        state = trainer.fit(validator(prepared, data, training), keep_best)
+        if group.leads and not trainer.stopping:
+            write_result(config, data, Path(training.run), state)
+        return state
     finally:
         leave_group()
 
@@ -184,10 +188,3 @@ def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Va
         return {"loss": loss / tokens, "bleu": score.value}
 
     return validate
-
-
-def tokenization_of(data: DataConfig) -> Tokenization:
-    """How sacrebleu is to cut the target's words."""
-    if data.tokenizer.pretokenized:
-        return "none"
-    return "zh" if data.target == "zh" else "13a"

@@ -40,6 +40,7 @@ def experiment_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "prepared": f"{folder}/prepared",
             "train": [text["train"]],
             "dev": text["dev"],
+            "test": {"held out": text["test"]},
             "tokenizer": {"size": 500},
         },
         "train": {

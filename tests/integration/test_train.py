@@ -67,6 +67,22 @@ def test_a_run_leaves_what_it_promises(uninterrupted: Path) -> None:
     assert translation.tokens
 
 
+def test_a_finished_run_leaves_its_result(uninterrupted: Path) -> None:
+    result = json.loads((uninterrupted / "result.json").read_text())
+    assert result["config"]["model"]["units"] == 3
+    assert [point["step"] for point in result["curve"]] == [6, 12]
+    assert result["best"]["dev_bleu"] == max(point["bleu"] for point in result["curve"])
+    test = result["tests"]["held out"]
+    assert test["bleu"] >= 0
+    assert test["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a")
+
+
+def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
+    stalled = ["train.learning_rate=1e-9", "train.validate_every=1", "train.patience=2"]
+    assert train(experiment_file, tmp_path, *stalled) == 0
+    assert [record["step"] for record in records(tmp_path, "validation")] == [1, 2, 3]
+
+
 def test_the_last_checkpoints_average_to_a_model_folder(
     uninterrupted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

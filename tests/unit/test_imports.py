@@ -22,6 +22,7 @@ LINE = [
     "translate",
     "evaluate",
     "analysis",
+    "result",
     "experiment",
     "studies",
     "serve",

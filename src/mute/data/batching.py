@@ -21,7 +21,8 @@ from mute.errors import MuteError
 POOL = 200_000
 """Pairs that are sorted by length together: enough for little padding, quick to sort."""
 
-Indices = NDArray[np.int64]
+Indices = NDArray[np.int32]
+"""Which pairs; 4 bytes each, since an epoch holds one for every pair of the corpus."""
 
 
 class Corpus(Protocol):
@@ -51,6 +52,12 @@ class Batch:
     def target_tokens(self) -> int:
         """What the loss is divided by: the real positions of the target."""
         return int((self.target_output != PAD).sum())
+
+    @property
+    def padding(self) -> float:
+        """The share of padding among all positions of source and target."""
+        real = (self.source != PAD).sum() + (self.target_input != PAD).sum()
+        return 1 - int(real) / (self.source.numel() + self.target_input.numel())
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on another device."""
@@ -119,7 +126,7 @@ class BatchStream:
 
     def _draw(self, random: np.random.Generator) -> Indices:
         """Which pairs this epoch sees: weight 2.3 is twice, and once more for three in ten."""
-        everything = np.arange(len(self._longer))
+        everything = np.arange(len(self._longer), dtype=np.int32)
         if self._weights is None:
             return everything
         times = np.floor(self._weights + random.random(len(everything))).astype(np.int64)

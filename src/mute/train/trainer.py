@@ -116,7 +116,8 @@ class Trainer:
         self.progress.advance(self.state.step, int(tokens))
         if self.state.step % LOG_EVERY == 0 or self.state.step == 1:
             (total,) = self.group.sum(float(likelihood))
-            self._record(total / tokens, float(norm))
+            padding = sum(batch.padding for batch in batches) / len(batches)
+            self._record(total / tokens, float(norm), padding)
 
     def _forward_backward(self, batches: list[Batch], tokens: float) -> Tensor:
         """Leave the gradient of the mean loss over all processes' `tokens`; sum the likelihood."""
@@ -242,7 +243,7 @@ class Trainer:
             self.state.position = position
             yield own
 
-    def _record(self, loss: float, norm: float) -> None:
+    def _record(self, loss: float, norm: float, padding: float) -> None:
         facts = {
             "loss": loss,
             "perplexity": float(torch.tensor(loss).exp()),
@@ -250,6 +251,7 @@ class Trainer:
             "gradient_norm": norm,
             "learning_rate": float(self.optimizer.param_groups[0]["lr"]),
             "tokens_per_second": self.progress.speed(),
+            "padding": padding,
             "epoch": self.state.position.epoch,
         }
         self.progress.record("train", self.state.step, facts)

@@ -99,6 +99,7 @@ def test_a_batch_has_its_ends_and_its_padding() -> None:
     assert batch.target_input.tolist() == [[2, 10, 11, 12], [2, 10, 0, 0]]
     assert batch.target_output.tolist() == [[10, 11, 12, 3], [10, 3, 0, 0]]
     assert batch.target_tokens == 6
+    assert batch.padding == 3 / 14
 
 
 def test_padding_goes_behind() -> None:
