@@ -46,7 +46,8 @@ def imports_of_mute(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names if alias.name.startswith("mute."))
         elif isinstance(node, ast.ImportFrom) and node.module:
             if node.module == "mute":
-                yield from (f"mute.{alias.name}" for alias in node.names)
+                names = [alias.name for alias in node.names]
+                yield from (f"mute.{name}" for name in names if name != "__version__")
             elif node.module.startswith("mute."):
                 yield node.module
 
