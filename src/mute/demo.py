@@ -87,7 +87,7 @@ def demo_config(folder: Path) -> Config:
             },
             "train": {
                 "run": f"{folder}/run",
-                "steps": 1000,
+                "steps": 700,
                 "batch_tokens": 2048,
                 "schedule": "inverse-sqrt",
                 "learning_rate": 4e-3,
@@ -96,8 +96,8 @@ def demo_config(folder: Path) -> Config:
                 "clip": 5.0,
                 "average_decay": 0.98,
                 "penalty_weight": 0.03,  # a short run must hurry to find its order
-                "validate_every": 250,
-                "save_every": 250,
+                "validate_every": 350,
+                "save_every": 175,
                 "beam": 1,
             },
         }
@@ -149,11 +149,7 @@ def _layer(demo: Demo, layer: int) -> str:
         for unit, value in enumerate(demo.coefficients[layer], 1)
     )
     matrix = "".join(
-        f"<tr><th>unit {unit}"
-        + "".join(
-            f'<td class="m" style="background:rgba(38,110,180,{value:.2f})">{value:.2f}'
-            for value in row
-        )
+        f"<tr><th>unit {unit}" + "".join(map(_cell, row))
         for unit, row in enumerate(demo.matrices[layer], 1)
     )
     places = "".join(f"<th>{place}" for place in range(1, len(demo.matrices[layer]) + 1))
@@ -162,6 +158,12 @@ def _layer(demo: Demo, layer: int) -> str:
         f"<section><h3>Encoder layer {layer + 1}</h3><table>{bars}</table>"
         f"<table><tr><th>place{places}{matrix}</table><p>Order: {order}</p></section>"
     )
+
+
+def _cell(value: float) -> str:
+    ink = "#fff" if value > 0.5 else "inherit"
+    shade = f"background:rgba(38,110,180,{value:.2f});color:{ink}"
+    return f'<td class="m" style="{shade}">{value:.2f}'
 
 
 _PAGE = Template("""<!doctype html>

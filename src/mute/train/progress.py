@@ -11,6 +11,16 @@ from mute.model.fusion import SequentialFusion
 from mute.model.transformer import Transformer
 
 
+# What the live line has room for, and how it calls it.
+_LIVE = {
+    "loss": "loss",
+    "perplexity": "ppl",
+    "tokens_per_second": "tok/s",
+    "learning_rate": "lr",
+    "best_bleu": "best BLEU",
+}
+
+
 class Silence:
     """What the processes that do not lead say."""
 
@@ -81,12 +91,10 @@ class Progress(Silence):
             if isinstance(value, int | float):
                 self._board.add_scalar(f"{kind}/{name}", value, step)
         shown = {name: f"{value:.4g}" for name, value in facts.items() if isinstance(value, float)}
-        self._facts |= shown
-        self._bar.update(
-            self._task, facts=" ".join(f"{name} {value}" for name, value in self._facts.items())
-        )
+        self._facts |= {_LIVE[name]: value for name, value in shown.items() if name in _LIVE}
+        self._bar.update(self._task, facts=_written(self._facts))
         if kind != "train" or not sys.stderr.isatty():
-            self.tell(f"{kind} {step}: " + " ".join(f"{n} {v}" for n, v in shown.items()))
+            self.tell(f"{kind} {step}: {_written(shown)}")
 
     def speed(self) -> float:
         """Target tokens per second since the last call."""
@@ -111,6 +119,10 @@ class Progress(Silence):
         self._bar.stop()
         self._log.close()
         self._board.close()
+
+
+def _written(facts: Mapping[str, str]) -> str:
+    return " ".join(f"{name} {value}" for name, value in facts.items())
 
 
 def forget_after(run: Path, step: int) -> None:
