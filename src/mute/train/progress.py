@@ -10,7 +10,6 @@ from typing import Any
 from mute.model.fusion import SequentialFusion
 from mute.model.transformer import Transformer
 
-
 # What the live line has room for, and how it calls it.
 _LIVE = {
     "loss": "loss",
