@@ -181,6 +181,8 @@ class TrainConfig(Strict):
 
     run: str
     """The run folder: config, log, checkpoints and, at the end, the model."""
+    start_from: str | None = None
+    """A trained single-unit model that all units start from: proximal initialisation."""
     seed: int = Field(1, ge=0)
     steps: int = Field(100_000, ge=1)
     batch_tokens: int = Field(4096, ge=1)

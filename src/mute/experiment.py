@@ -14,9 +14,11 @@ from mute.data.batching import BatchStream, Corpus, make_batch
 from mute.data.prepared import Prepared, load_prepared
 from mute.data.sampling import SampledPairs
 from mute.data.shards import Pairs
+from mute.data.tokenizer import SIDES, Tokenizer
 from mute.errors import MuteError
 from mute.evaluate.score import bleu
-from mute.model.folder import save_model
+from mute.model.folder import load_model, save_model
+from mute.model.proximal import start_from_single_unit
 from mute.model.transformer import Transformer, build
 from mute.result import tokenization_of, write_result
 from mute.runtime import keep_freed_memory
@@ -55,6 +57,8 @@ def train(config: Config) -> TrainState:
         torch.manual_seed(training.seed)  # before the model is built: its start is part of a run
         tokenizer = prepared.tokenizer
         model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
+        if training.start_from:
+            start_from(model, tokenizer, training.start_from)
         corpus = prepared.train
         trainer = Trainer(
             model.to(group.device),
@@ -125,6 +129,27 @@ def _differences(old: dict[str, object], new: dict[str, object]) -> list[str]:
         for key in keys
         if old.get(key) != new.get(key)
     ]
+
+
+def start_from(model: Transformer, tokenizer: Tokenizer, folder: str) -> None:
+    """Start all units of a model from a trained single-unit one.
+
+    Raises:
+        MuteError: the two differ in more than their units, or in their vocabularies.
+    """
+    single, its_tokenizer = load_model(folder)
+    vocabularies = zip(_pieces(its_tokenizer), _pieces(tokenizer), SIDES, strict=True)
+    for theirs, ours, side in vocabularies:
+        if theirs != ours:
+            raise MuteError(f"train.start_from: {folder} has another {side} vocabulary")
+    start_from_single_unit(model, single)
+
+
+def _pieces(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
+    return (
+        tokenizer.pieces(range(tokenizer.source_size), "source"),
+        tokenizer.pieces(range(tokenizer.target_size), "target"),
+    )
 
 
 def weights(data: DataConfig, corpus: Pairs) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:

@@ -77,6 +77,28 @@ def test_a_finished_run_leaves_its_result(uninterrupted: Path) -> None:
     assert test["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a")
 
 
+def test_all_units_can_start_from_a_trained_single_one(
+    experiment_file: Path,
+    tmp_path: Path,
+    uninterrupted: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one_unit = ["model.units=1", "model.bias=[]", "model.sequential=false"]
+    assert train(experiment_file, tmp_path / "one", *one_unit) == 0
+    result = json.loads((tmp_path / "one" / "result.json").read_text())
+    best = result["best"]["step"]
+    (trained,) = [point["loss"] for point in result["curve"] if point["step"] == best]
+    # The first step changes next to nothing: what is validated is what it started from.
+    gently = ["train.steps=1", "train.learning_rate=1e-9"]
+    assert (
+        train(experiment_file, tmp_path / "many", f"train.start_from={tmp_path}/one", *gently) == 0
+    )
+    (started,) = [record["loss"] for record in records(tmp_path / "many", "validation")]
+    assert started == pytest.approx(trained, abs=1e-3)
+    assert train(experiment_file, tmp_path / "no", f"train.start_from={uninterrupted}") == 2
+    assert "the model to start from has several units" in capsys.readouterr().err
+
+
 def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
     stalled = ["train.learning_rate=1e-9", "train.validate_every=1", "train.patience=2"]
     assert train(experiment_file, tmp_path, *stalled) == 0
