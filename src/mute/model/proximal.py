@@ -1,6 +1,7 @@
 """Proximal initialisation (Fan et al. 2020): all units start from a trained single-unit model."""
 
 import torch
+from torch import Tensor
 
 from mute.errors import MuteError
 from mute.model.transformer import Transformer
@@ -15,17 +16,23 @@ def start_from_single_unit(model: Transformer, single: Transformer) -> None:
     unit has no counterpart for, mask vectors and permutation matrices, keeps its fresh start.
 
     Raises:
-        MuteError: the two models differ in more than their units.
+        MuteError: the two models differ in more than their units, or the one to start from has
+            several of them.
     """
+    if single.config.units > 1 or single.config.decoder.units > 1:
+        raise MuteError("the model to start from has several units in a layer itself")
     own = model.state_dict()
     for name, trained in single.state_dict().items():
-        if name not in own or own[name].shape[1:] != trained.shape[1:]:
+        if name not in own or not _expands(trained, own[name]):
             raise MuteError(f"the models differ in more than their units: see '{name}'")
-        if own[name].size(0) != trained.size(0) != 1:
-            raise MuteError(f"the model to start from has several units: see '{name}'")
         share = own[name].size(0) if name.endswith("fusion.alpha") else 1
         own[name].copy_(trained.expand_as(own[name]) / share)
     extra = set(own) - set(single.state_dict())
     unexpected = [name for name in sorted(extra) if not name.endswith(("bias.mask", "matrix"))]
     if unexpected:
         raise MuteError(f"the models differ in more than their units: see '{unexpected[0]}'")
+
+
+def _expands(trained: Tensor, own: Tensor) -> bool:
+    """Whether one unit's parameter can be handed to all units, or a common one is the same."""
+    return trained.shape[1:] == own.shape[1:] and trained.size(0) in (1, own.size(0))

@@ -27,11 +27,18 @@ def test_the_model_starts_as_the_single_unit_one(settings: dict[str, object]) ->
     torch.testing.assert_close(model(SOURCE, TARGET), single(SOURCE, TARGET), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("other", [{"d_ffn": 16}, {"relative_positions": 0}, {"units": 2}])
+@pytest.mark.parametrize("other", [{"d_ffn": 16}, {"relative_positions": 0}])
 def test_models_that_differ_in_more_than_units_are_refused(other: dict[str, object]) -> None:
     model = build(small(units=4), vocab_size=13)
     with pytest.raises(MuteError, match="see '"):
         start_from_single_unit(model, build(small(**other), vocab_size=13))
+
+
+@pytest.mark.parametrize("several", [{"units": 2}, {"units": 4}, {"decoder": {"units": 2}}])
+def test_a_model_of_several_units_is_no_start(several: dict[str, object]) -> None:
+    model = build(small(units=4), vocab_size=13)
+    with pytest.raises(MuteError, match="has several units in a layer itself"):
+        start_from_single_unit(model, build(small(**several), vocab_size=13))
 
 
 def test_a_model_with_parts_the_single_one_lacks_is_refused() -> None:
