@@ -4,13 +4,11 @@
 
 makes corpora of random words with a natural distribution (Zipf) and natural sentence lengths,
 prepares each with `mute prepare`, then opens it as training does, each in a process of its own.
-The loader is also opened on 18.4 million pairs, the size of the WMT'18 training set, written as
-shards of random ids. Writes results/bench/data.json.
+Writes results/bench/data.json; `loader.py` has the loader at full size.
 """
 
 import argparse
 import gzip
-import json
 import resource
 import subprocess
 import sys
@@ -20,34 +18,11 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from loader import open_shards
 from outcome import save
-
-from mute.data.shards import Block, ShardWriter
 
 WORDS = 200_000
 BLOCK = 100_000
-WMT18 = 18_400_000
-
-OPEN = """
-import json, resource, sys, time
-from pathlib import Path
-start = time.monotonic()
-from mute.data.batching import BatchStream, Position, make_batch, padding_share
-from mute.data.shards import Pairs
-imported = time.monotonic()
-pairs = Pairs(sys.argv[1])
-batches = BatchStream(pairs, 4096, seed=1).after(Position())
-first, _ = next(batches)
-make_batch(pairs, first)
-ready = time.monotonic()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-status = Path("/proc/self/status").read_text().splitlines()
-own = next(int(line.split()[1]) / 1024 for line in status if line.startswith("RssAnon"))
-some = [first, *(next(batches)[0] for _ in range(500))]
-print(json.dumps({"import_s": round(imported - start, 2), "ready_s": round(ready - imported, 2),
-                  "peak_mb": round(peak), "own_mb": round(own),
-                  "padding": round(padding_share(pairs, some), 4)}))
-"""
 
 
 def write_corpus(folder: Path, pairs: int) -> None:
@@ -75,29 +50,6 @@ def _word(number: int) -> str:
         number, letter = divmod(number, len(letters))
         word += letters[letter]
     return word
-
-
-def write_shards(folder: Path, pairs: int) -> None:
-    """What `mute prepare` would leave of so many pairs, with random ids."""
-    random = np.random.default_rng(1)
-    writer = ShardWriter(folder, vocabulary=16_000)
-    writer.begin("random.en", "random.de")
-    for start in range(0, pairs, BLOCK):
-        count = min(BLOCK, pairs - start)
-        lengths = random.gamma(4, 8, count).astype(np.int64) + 2
-        ids = random.integers(4, 16_000, lengths.sum(), dtype=np.uint32)
-        lines = np.arange(start + 1, start + count + 1, dtype=np.uint32)
-        writer.add(Block(ids, lengths, ids, lengths, lines))
-    writer.close()
-
-
-def open_shards(folder: Path) -> dict[str, float]:
-    """Start the loader on shards, in a process of its own."""
-    opened = subprocess.run(
-        [sys.executable, "-c", OPEN, str(folder)], check=True, capture_output=True, text=True
-    )
-    found: dict[str, float] = json.loads(opened.stdout)
-    return found
 
 
 def measure(pairs: int) -> dict[str, float]:
@@ -144,12 +96,7 @@ def main() -> None:
     for pairs in sorted(parser.parse_args().pairs):  # ru_maxrss only grows: smallest first
         rows.append(measure(pairs))
         print(rows[-1], flush=True)
-    with tempfile.TemporaryDirectory() as name:
-        shards = Path(name) / "train"
-        write_shards(shards, WMT18)
-        full_size = {"pairs": WMT18, **open_shards(shards)}
-    print(full_size)
-    save("data", {"prepare and loader": rows, "loader at the size of WMT'18": full_size})
+    save("data", {"rows": rows})
 
 
 if __name__ == "__main__":
