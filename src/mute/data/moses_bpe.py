@@ -8,7 +8,7 @@ from typing import Self
 
 from mute.config import TokenizerConfig
 from mute.data.bpe import GOES_ON, Bpe, learn_codes
-from mute.data.tokenizer import SIDES, Side, Tokenizer
+from mute.data.tokenizer import SIDES, TextPairs, Tokenizer
 from mute.data.vocabulary import SPECIALS, UNK
 from mute.data.words import Words, words_of
 from mute.errors import MuteError
@@ -31,23 +31,17 @@ class MosesBpe(Tokenizer):
         codes: str,
         vocabularies: Sequence[Sequence[str]],
     ) -> None:
-        super().__init__(config, languages)
+        both = vocabularies[0], vocabularies[-1]
+        sides = {
+            side: _Language(words_of(language, config), codes, vocabulary)
+            for side, language, vocabulary in zip(SIDES, languages, both, strict=True)
+        }
+        super().__init__(config, languages, sides)
         self._codes = codes
         self._vocabularies = vocabularies
-        source, target = vocabularies[0], vocabularies[-1]
-        self.source_size, self.target_size = len(source), len(target)
-        self._sides = {
-            side: _Language(words_of(language, config), codes, vocabulary)
-            for side, language, vocabulary in zip(SIDES, languages, (source, target), strict=True)
-        }
 
     @classmethod
-    def learn(
-        cls,
-        pairs: Sequence[tuple[str, str]],
-        config: TokenizerConfig,
-        languages: tuple[str, str],
-    ) -> Self:
+    def learn(cls, pairs: TextPairs, config: TokenizerConfig, languages: tuple[str, str]) -> Self:
         """See `Tokenizer.learn`."""
         counts = []
         for side, language in enumerate(languages):
@@ -57,20 +51,6 @@ class MosesBpe(Tokenizer):
         codes = learn_codes(both, config.size)
         texts = [both] if config.joint else counts
         return cls(config, languages, codes, [_vocabulary(text, codes) for text in texts])
-
-    def decode(self, ids: Sequence[int], side: Side) -> str:
-        """See `Tokenizer.decode`."""
-        return self._sides[side].decode(ids)
-
-    def pieces(self, ids: Sequence[int], side: Side) -> list[str]:
-        """See `Tokenizer.pieces`."""
-        return self._sides[side].names(ids)
-
-    def _encode(self, text: str, side: Side) -> list[int]:
-        return self._sides[side].encode(text)
-
-    def _sample(self, ids: Sequence[int], side: Side, rate: float, random: Random) -> list[int]:
-        return self._sides[side].sample(ids, rate, random)
 
     def _save_model(self, folder: Path) -> None:
         (folder / _CODES).write_bytes(self._codes.encode())
@@ -91,6 +71,7 @@ class _Language:
     """One side: its words, the common BPE, and its vocabulary."""
 
     def __init__(self, words: Words, codes: str, vocabulary: Sequence[str]) -> None:
+        self.size = len(vocabulary)
         self._words = words
         self._vocabulary = vocabulary
         # Without the special ones: a text that says "</s>" must not end the sentence.

@@ -10,7 +10,7 @@ from typing import Self
 
 from mute.config import TokenizerConfig
 from mute.data.bpe import drop_merges
-from mute.data.tokenizer import Side, Tokenizer
+from mute.data.tokenizer import TextPairs, Tokenizer
 from mute.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
 from mute.errors import MuteError
 
@@ -35,40 +35,16 @@ class SentencePieceTokenizer(Tokenizer):
     def __init__(
         self, config: TokenizerConfig, languages: tuple[str, str], models: Sequence[bytes]
     ) -> None:
-        super().__init__(config, languages)
+        sides = [_Pieces(model, config) for model in models]
+        super().__init__(config, languages, {"source": sides[0], "target": sides[-1]})
         self._models = models
-        sides = [_Pieces(model) for model in models]
-        self._sides = {"source": sides[0], "target": sides[-1]}
-        self.source_size = sides[0].size
-        self.target_size = sides[-1].size
 
     @classmethod
-    def learn(
-        cls,
-        pairs: Sequence[tuple[str, str]],
-        config: TokenizerConfig,
-        languages: tuple[str, str],
-    ) -> Self:
+    def learn(cls, pairs: TextPairs, config: TokenizerConfig, languages: tuple[str, str]) -> Self:
         """See `Tokenizer.learn`."""
         sources, targets = zip(*pairs, strict=True)
         texts = [sources + targets] if config.joint else [sources, targets]
         return cls(config, languages, [_learn(text, config) for text in texts])
-
-    def decode(self, ids: Sequence[int], side: Side) -> str:
-        """See `Tokenizer.decode`."""
-        return self._sides[side].decode(ids)
-
-    def pieces(self, ids: Sequence[int], side: Side) -> list[str]:
-        """See `Tokenizer.pieces`."""
-        return self._sides[side].names(ids)
-
-    def _encode(self, text: str, side: Side) -> list[int]:
-        return self._sides[side].encode(text)
-
-    def _sample(self, ids: Sequence[int], side: Side, rate: float, random: Random) -> list[int]:
-        pieces = self._sides[side]
-        resplit = pieces.draw if self.config.model == "unigram" else pieces.drop
-        return [each for word in pieces.words(ids) for each in resplit(word, rate, random)]
 
     def _save_model(self, folder: Path) -> None:
         for name, model in zip(_file_names(self.config), self._models, strict=True):
@@ -86,11 +62,12 @@ class SentencePieceTokenizer(Tokenizer):
 class _Pieces:
     """One SentencePiece model. SentencePiece's own sampling is not used: it takes no seed."""
 
-    def __init__(self, model: bytes) -> None:
+    def __init__(self, model: bytes, config: TokenizerConfig) -> None:
         from sentencepiece import SentencePieceProcessor
 
         self._processor = SentencePieceProcessor(model_proto=model)
         self.size: int = self._processor.get_piece_size()
+        self._unigram = config.model == "unigram"
 
     def encode(self, text: str) -> list[int]:
         ids: list[int] = self._processor.encode(text)
@@ -103,7 +80,11 @@ class _Pieces:
     def names(self, ids: Iterable[int]) -> list[str]:
         return [self._processor.id_to_piece(int(each)) for each in ids]
 
-    def words(self, ids: Sequence[int]) -> Iterator[list[int]]:
+    def sample(self, ids: Sequence[int], rate: float, random: Random) -> list[int]:
+        resplit = self._draw if self._unigram else self._drop
+        return [each for word in self._words(ids) for each in resplit(word, rate, random)]
+
+    def _words(self, ids: Sequence[int]) -> Iterator[list[int]]:
         """The ids cut before each space; no piece reaches across one."""
         word: list[int] = []
         for each, piece in zip(ids, self.names(ids), strict=True):
@@ -113,7 +94,7 @@ class _Pieces:
             word.append(int(each))
         yield word
 
-    def draw(self, word: list[int], rate: float, random: Random) -> list[int]:
+    def _draw(self, word: list[int], rate: float, random: Random) -> list[int]:
         """With probability `rate` one of its best splits, likelier ones more often (Kudo 2018)."""
         if random.random() >= rate or not self._is_spelled(word):
             return word
@@ -124,7 +105,7 @@ class _Pieces:
         drawn: list[int] = random.choices(splits, weights)[0]
         return drawn
 
-    def drop(self, word: list[int], rate: float, random: Random) -> list[int]:
+    def _drop(self, word: list[int], rate: float, random: Random) -> list[int]:
         """The word with some of its merges left out."""
         if not self._is_spelled(word):
             return word

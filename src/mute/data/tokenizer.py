@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import ValidationError
 
@@ -18,6 +18,9 @@ from mute.errors import MuteError
 Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
 
+TextPairs = Sequence[tuple[str, str]]
+"""Sentences and their translations."""
+
 LEARNING_PAIRS = 400_000
 """A tokenizer is learned from at most so many pairs: more cost gigabytes and change little."""
 
@@ -25,10 +28,30 @@ FORMAT = 1
 SETTINGS = "tokenizer.json"
 
 
+class Language(Protocol):
+    """Text ↔ ids, for one language; `Tokenizer` says what its methods promise."""
+
+    size: int
+    """How many ids there are, the special ones included."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text that is tidy already."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of some ids."""
+
+    def names(self, ids: Sequence[int]) -> list[str]:
+        """What each id stands for."""
+
+    def sample(self, ids: Sequence[int], rate: float, random: Random) -> list[int]:
+        """Other ids for the same text; the rate is above zero."""
+
+
 class Tokenizer(ABC):
     """Text ↔ ids, for both languages of a system; learned once, then only read.
 
     Ids never include the beginning or the end of a sentence: who makes batches adds them.
+    A subclass makes the two languages, and learns, saves and loads what they are made from.
     """
 
     kind: ClassVar[str]
@@ -37,18 +60,18 @@ class Tokenizer(ABC):
     """How many ids the source side has, the special ones included."""
     target_size: int
 
-    def __init__(self, config: TokenizerConfig, languages: tuple[str, str]) -> None:
+    def __init__(
+        self, config: TokenizerConfig, languages: tuple[str, str], sides: Mapping[Side, Language]
+    ) -> None:
         self.config = config
         self.languages = languages
+        self.source_size = sides["source"].size
+        self.target_size = sides["target"].size
+        self._sides = sides
 
     @classmethod
     @abstractmethod
-    def learn(
-        cls,
-        pairs: Sequence[tuple[str, str]],
-        config: TokenizerConfig,
-        languages: tuple[str, str],
-    ) -> Self:
+    def learn(cls, pairs: TextPairs, config: TokenizerConfig, languages: tuple[str, str]) -> Self:
         """Make one from sentences and their translations, always the same from the same.
 
         Raises:
@@ -57,15 +80,15 @@ class Tokenizer(ABC):
 
     def encode(self, text: str, side: Side) -> list[int]:
         """The ids of a text: none for an empty one, and UNK where the vocabulary has nothing."""
-        return self._encode(_fold(tidy(text), self.config), side)
+        return self._sides[side].encode(_fold(tidy(text), self.config))
 
-    @abstractmethod
     def decode(self, ids: Sequence[int], side: Side) -> str:
         """The text of some ids, as a person would write it; special ids but UNK are left out."""
+        return self._sides[side].decode(ids)
 
-    @abstractmethod
     def pieces(self, ids: Sequence[int], side: Side) -> list[str]:
         """What each id stands for, one by one."""
+        return self._sides[side].names(ids)
 
     def sample(self, ids: Sequence[int], side: Side, rate: float, seed: int) -> list[int]:
         """Other ids for the same text: the subword regularisation of training.
@@ -78,7 +101,7 @@ class Tokenizer(ABC):
         """
         if rate == 0:
             return list(ids)
-        return self._sample(ids, side, rate, Random(seed))  # noqa: S311 (no secret)
+        return self._sides[side].sample(ids, rate, Random(seed))  # noqa: S311 (no secret)
 
     def save(self, folder: Path) -> None:
         """Write everything `load_tokenizer` needs into a folder."""
@@ -93,12 +116,6 @@ class Tokenizer(ABC):
         (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
     @abstractmethod
-    def _encode(self, text: str, side: Side) -> list[int]: ...
-
-    @abstractmethod
-    def _sample(self, ids: Sequence[int], side: Side, rate: float, random: Random) -> list[int]: ...
-
-    @abstractmethod
     def _save_model(self, folder: Path) -> None: ...
 
     @classmethod
@@ -109,7 +126,7 @@ class Tokenizer(ABC):
 
 
 def learn_tokenizer(
-    pairs: Sequence[tuple[str, str]], config: TokenizerConfig, languages: tuple[str, str]
+    pairs: TextPairs, config: TokenizerConfig, languages: tuple[str, str]
 ) -> Tokenizer:
     """Learn the kind of tokenizer a config asks for; see `Tokenizer.learn`."""
     folded = [(_fold(source, config), _fold(target, config)) for source, target in pairs]
