@@ -7,13 +7,18 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
 from mute.errors import MuteError
+
+if TYPE_CHECKING:
+    from mute.evaluate.score import Tokenization
+    from mute.evaluate.significance import Method
 
 LINES_AT_ONCE = 2000
 """Lines that are sorted by length together: enough for full batches, whatever the input's size."""
@@ -30,6 +35,12 @@ ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file.
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", help="Change a setting: model.units=6.")
 ]
+
+Tokenize = Annotated[
+    str, typer.Option(help="How words are cut: none (tokenised already), 13a, zh, char, intl.")
+]
+Lowercase = Annotated[bool, typer.Option("--lowercase", help="Ignore case.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def main() -> None:
@@ -65,7 +76,7 @@ def info_command(
         str, typer.Option(help="Entries of the vocabulary, or SOURCE,TARGET.")
     ] = "32000",
     overrides: Overrides = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show how many parameters a model has, and where.
 
@@ -163,6 +174,81 @@ def average_command(
     folder = run / f"average-{last}"
     save_model(folder, model.config, average_checkpoints(run, last), tokenizer)
     typer.echo(folder)
+
+
+@app.command("score")
+def score_command(
+    hypotheses: Annotated[Path, typer.Argument(metavar="HYP", help="The translations.")],
+    references: Annotated[list[Path], typer.Argument(metavar="REF…", help="The right ones.")],
+    tokenize: Tokenize = "13a",
+    lowercase: Lowercase = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score translations by BLEU and chrF; the signature says how, and belongs to the score."""
+    from mute.evaluate.score import bleu, chrf
+    from mute.evaluate.segments import read_parallel
+
+    hyp, *refs = read_parallel([hypotheses, *references])
+    scores = {
+        "BLEU": bleu(hyp, refs, tokenize=_tokenization(tokenize), lowercase=lowercase),
+        "chrF2": chrf(hyp, refs, lowercase=lowercase),
+    }
+    if as_json:
+        typer.echo(json.dumps({name: asdict(score) for name, score in scores.items()}, indent=2))
+        return
+    for name, score in scores.items():
+        typer.echo(f"{name:6}{score.value:6.2f}  {score.signature}")
+
+
+@app.command("compare")
+def compare_command(
+    baseline: Annotated[Path, typer.Argument(metavar="HYP_A", help="The baseline's.")],
+    systems: Annotated[list[Path], typer.Argument(metavar="HYP_B…", help="The systems'.")],
+    references: Annotated[list[Path], typer.Option("--ref", help="The right ones.")],
+    method: Annotated[str, typer.Option(help="bootstrap or randomisation.")] = "bootstrap",
+    samples: Annotated[int, typer.Option(min=1, help="How many draws.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 1,
+    tokenize: Tokenize = "13a",
+    lowercase: Lowercase = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare systems with a baseline: is the difference in BLEU significant?"""
+    from typing import get_args
+
+    from mute.evaluate import significance
+    from mute.evaluate.segments import read_parallel
+
+    if method not in get_args(significance.Method):
+        raise MuteError(f"--method {method}: should be bootstrap or randomisation")
+    texts = read_parallel([baseline, *systems, *references])
+    refs = texts[1 + len(systems) :]
+    found = {
+        str(path): significance.compare(
+            texts[0],
+            hyp,
+            refs,
+            method=cast("Method", method),
+            samples=samples,
+            seed=seed,
+            tokenize=_tokenization(tokenize),
+            lowercase=lowercase,
+        )
+        for path, hyp in zip(systems, texts[1:], strict=False)
+    }
+    if as_json:
+        typer.echo(json.dumps({name: asdict(each) for name, each in found.items()}, indent=2))
+        return
+    from rich.console import Console
+
+    Console().print(significance.render(str(baseline), found))
+
+
+def _tokenization(name: str) -> "Tokenization":
+    from mute.evaluate.score import TOKENIZATIONS
+
+    if name not in TOKENIZATIONS:
+        raise MuteError(f"--tokenize {name}: should be one of {', '.join(TOKENIZATIONS)}")
+    return cast("Tokenization", name)
 
 
 @app.command("demo")

@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
-Tokenization = Literal["none", "13a", "zh", "char", "intl"]
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU
+
+Tokenization = Literal["none", "13a", "zh", "char", "intl", "ja-mecab", "ko-mecab", "flores200"]
+TOKENIZATIONS: tuple[str, ...] = get_args(Tokenization)
 
 
 @dataclass(frozen=True)
@@ -13,6 +17,20 @@ class Score:
 
     value: float
     signature: str
+
+
+def bleu_metric(tokenize: Tokenization, *, lowercase: bool) -> "BLEU":
+    """Sacrebleu's BLEU.
+
+    Args:
+        tokenize: how it cuts words: "none" for text that is tokenised already, as
+            multi-bleu.perl expects it; "13a" as mteval-v13a does; "zh" for Chinese
+        lowercase: ignore case; with "none", what multi-bleu.perl -lc does
+    """
+    from sacrebleu.metrics.bleu import BLEU
+
+    # force: text that looks tokenised is scored all the same, without a warning
+    return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
 
 
 def bleu(
@@ -27,12 +45,20 @@ def bleu(
     Args:
         hypotheses: the translations, line by line
         references: one or more whole reference translations, each as many lines
-        tokenize: how sacrebleu cuts words: "none" for text that is tokenised already, as
-            multi-bleu.perl expects it; "13a" as mteval-v13a does
+        tokenize: see `bleu_metric`
         lowercase: ignore case
     """
-    from sacrebleu.metrics.bleu import BLEU
+    metric = bleu_metric(tokenize, lowercase=lowercase)
+    value = metric.corpus_score(list(hypotheses), [list(each) for each in references]).score
+    return Score(value, str(metric.get_signature()))
 
-    metric = BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+
+def chrf(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], *, lowercase: bool = False
+) -> Score:
+    """Corpus chrF2, from 0 to 100; it compares characters and needs no tokenisation."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    metric = CHRF(lowercase=lowercase)
     value = metric.corpus_score(list(hypotheses), [list(each) for each in references]).score
     return Score(value, str(metric.get_signature()))

@@ -1,0 +1,55 @@
+"""Reading what is to be scored: plain text, .gz, .xz, or NIST's SGML."""
+
+import html
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from mute.data.corpus import read_lines
+from mute.errors import MuteError
+
+_SGML = {".sgm", ".sgml", ".xml"}
+_SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+
+
+def read_segments(path: Path | str) -> list[str]:
+    """The lines of a text, or the segments of an SGML file; none is dropped, not even empty ones.
+
+    Raises:
+        MuteError: the file cannot be read, is not UTF-8, or is SGML without a segment.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise MuteError(f"{path}: no such file")
+    lines = []
+    for number, line in enumerate(read_lines(path), 1):
+        if not isinstance(line, bytes):
+            raise MuteError(f"{path}:{number}: the line is too long for a sentence")
+        try:
+            lines.append(line.decode())
+        except UnicodeDecodeError as error:
+            raise MuteError(f"{path}:{number}: not UTF-8 at byte {error.start}") from None
+    if not _SGML & set(path.suffixes):
+        return lines
+    segments = [html.unescape(each).strip() for each in _SEGMENT.findall("\n".join(lines))]
+    if not segments:
+        raise MuteError(f"{path}: SGML without a <seg>")
+    return segments
+
+
+def read_parallel(paths: Sequence[Path | str]) -> list[list[str]]:
+    """Several files that must have equally many segments.
+
+    Raises:
+        MuteError: they have not; the counts are named.
+    """
+    texts = [read_segments(path) for path in paths]
+    for path, text in zip(paths, texts, strict=True):
+        if len(text) != len(texts[0]):
+            raise MuteError(
+                f"{paths[0]} has {len(texts[0]):,} lines, but {path} has {len(text):,}; "
+                f"a score needs a line of each for every sentence"
+            )
+    if not texts[0]:
+        raise MuteError(f"{paths[0]}: is empty; there is nothing to score")
+    return texts

@@ -1,0 +1,151 @@
+"""Is one system better than another, or was it luck? Two paired tests on BLEU.
+
+Both work on the counts BLEU is made of, sentence by sentence, so that a thousand samples cost a
+thousand sums and no new matching of words.
+
+- *Paired bootstrap* (Koehn 2004): draw as many sentences as there are, with replacement, and score
+  both systems on the same draw. The spread of the difference over draws gives its interval; p is
+  how often the difference, centred on what was observed, is at least as large by chance.
+- *Approximate randomisation* (Riezler and Maxwell 2005): swap the two systems' translations of
+  random sentences. p is how often the difference that is left is at least as large as observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mute.evaluate.score import Tokenization, bleu_metric
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+Method = Literal["bootstrap", "randomisation"]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A system against a baseline."""
+
+    baseline: float
+    system: float
+    difference: float
+    low: float
+    """The ends of the 95 % interval of the difference, by bootstrap."""
+    high: float
+    p: float
+    method: Method
+    signature: str
+
+    @property
+    def dagger(self) -> str:
+        """The paper's mark: † for p < 0.05, †† for p < 0.01, of a system that is better."""
+        if self.difference <= 0 or self.p >= 0.05:
+            return ""
+        return "††" if self.p < 0.01 else "†"
+
+    @property
+    def verdict(self) -> str:
+        """What it means, in words."""
+        if self.p >= 0.05:
+            return f"no significant difference (p = {self.p:.3f})"
+        direction = "better" if self.difference > 0 else "worse"
+        return f"significantly {direction} (p = {self.p:.3f})"
+
+
+def compare(
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    method: Method = "bootstrap",
+    samples: int = 1000,
+    seed: int = 1,
+    tokenize: Tokenization = "13a",
+    lowercase: bool = False,
+) -> Comparison:
+    """Compare the BLEU of two systems on the same sentences.
+
+    Args:
+        baseline: its translations, line by line
+        system: the other's
+        references: one or more whole reference translations
+        method: which test gives p
+        samples: how many draws
+        seed: equal seeds give equal results
+        tokenize: see `bleu_metric`
+        lowercase: ignore case
+    """
+    metric = bleu_metric(tokenize, lowercase=lowercase)
+    both = [
+        np.array(metric._extract_corpus_statistics(list(each), [list(r) for r in references]))
+        for each in (baseline, system)
+    ]
+
+    def score(sums: Counts) -> float:
+        return float(metric._compute_score_from_stats(sums.tolist()).score)
+
+    def difference(old: Counts, new: Counts) -> float:
+        return score(new) - score(old)
+
+    first, second = both
+    observed = difference(first.sum(0), second.sum(0))
+    random = np.random.default_rng(seed)
+    drawn = np.array([difference(*sums) for sums in _bootstrap(first, second, samples, random)])
+    by_chance = drawn - drawn.mean()
+    if method == "randomisation":
+        by_chance = np.array([difference(*sums) for sums in _swaps(first, second, samples, random)])
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    as_large = int((np.abs(by_chance) >= abs(observed)).sum())
+    return Comparison(
+        score(first.sum(0)),
+        score(second.sum(0)),
+        observed,
+        float(low),
+        float(high),
+        (as_large + 1) / (samples + 1),
+        method,
+        f"{metric.get_signature()}|test:{method}|samples:{samples}|seed:{seed}",
+    )
+
+
+def render(baseline: str, found: Mapping[str, Comparison]) -> Group:
+    """The comparisons as a table for people, and each in words."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("", "BLEU", "difference", "95 % interval", "p"):
+        table.add_column(heading, justify="right" if heading else "left")
+    first = next(iter(found.values()))
+    table.add_row(baseline, f"{first.baseline:.2f}", "", "", "")
+    for name, each in found.items():
+        interval = f"{each.low:+.2f} … {each.high:+.2f}"
+        score = f"{each.system:.2f}{each.dagger}"
+        table.add_row(name, score, f"{each.difference:+.2f}", interval, f"{each.p:.3f}")
+    words = [f"{name}: {each.verdict}" for name, each in found.items()]
+    return Group(table, *words, first.signature)
+
+
+def _bootstrap(
+    first: Counts, second: Counts, samples: int, random: np.random.Generator
+) -> list[tuple[Counts, Counts]]:
+    """The summed counts of both systems on `samples` draws of the sentences."""
+    sentences = len(first)
+    even = np.full(sentences, 1 / sentences)
+    times = random.multinomial(sentences, even, size=samples)  # (samples, sentences)
+    return list(zip(times @ first, times @ second, strict=True))
+
+
+def _swaps(
+    first: Counts, second: Counts, samples: int, random: np.random.Generator
+) -> list[tuple[Counts, Counts]]:
+    """The summed counts after the systems have exchanged random sentences."""
+    moved = random.integers(0, 2, size=(samples, len(first))) @ (second - first)
+    return list(zip(first.sum(0) + moved, second.sum(0) - moved, strict=True))

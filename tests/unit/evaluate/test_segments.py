@@ -1,0 +1,43 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from mute.errors import MuteError
+from mute.evaluate.segments import read_parallel, read_segments
+
+
+def test_lines_are_kept_as_they_are(tmp_path: Path) -> None:
+    text = "one\n\nthr\u2028ee\n"
+    (tmp_path / "plain").write_bytes(text.encode())
+    (tmp_path / "packed.gz").write_bytes(gzip.compress(text.encode()))
+    expected = ["one", "", "thr\u2028ee"]
+    assert read_segments(tmp_path / "plain") == expected
+    assert read_segments(tmp_path / "packed.gz") == expected
+
+
+def test_nists_sgml(tmp_path: Path) -> None:
+    path = tmp_path / "ref.sgm"
+    path.write_text(
+        '<refset setid="x"><doc docid="a">\n<seg id="1"> Tom &amp; Jerry </seg>\n'
+        "<seg id=2>two\nlines</seg></doc></refset>\n"
+    )
+    assert read_segments(path) == ["Tom & Jerry", "two\nlines"]
+
+
+def test_what_cannot_be_scored_is_told(tmp_path: Path) -> None:
+    (tmp_path / "two").write_text("a\nb\n")
+    (tmp_path / "three").write_text("a\nb\nc\n")
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "bad").write_bytes(b"a\n\xff\n")
+    (tmp_path / "no.sgm").write_text("text\n")
+    with pytest.raises(MuteError, match=r"two has 2 lines, but .*three has 3"):
+        read_parallel([tmp_path / "two", tmp_path / "three"])
+    with pytest.raises(MuteError, match="is empty; there is nothing to score"):
+        read_parallel([tmp_path / "empty", tmp_path / "empty"])
+    with pytest.raises(MuteError, match="bad:2: not UTF-8 at byte 0"):
+        read_segments(tmp_path / "bad")
+    with pytest.raises(MuteError, match="none: no such file"):
+        read_segments(tmp_path / "none")
+    with pytest.raises(MuteError, match="SGML without a <seg>"):
+        read_segments(tmp_path / "no.sgm")

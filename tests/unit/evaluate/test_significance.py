@@ -1,0 +1,110 @@
+import random
+
+import pytest
+from sacrebleu.significance import PairedTest
+
+from mute.evaluate.score import bleu, bleu_metric
+from mute.evaluate.significance import Method, compare
+
+WORDS = [
+    "the",
+    "a",
+    "dog",
+    "cat",
+    "house",
+    "park",
+    "runs",
+    "sleeps",
+    "sees",
+    "near",
+    "big",
+    "small",
+    "old",
+    "new",
+]
+
+
+def noisy(references: list[str], rate: float, seed: int) -> list[str]:
+    """The references with some of their words replaced."""
+    chance = random.Random(seed)
+    return [
+        " ".join(chance.choice(WORDS) if chance.random() < rate else word for word in line.split())
+        for line in references
+    ]
+
+
+@pytest.fixture(scope="module")
+def references() -> list[str]:
+    chance = random.Random(1)
+    return [" ".join(chance.choices(WORDS, k=chance.randint(5, 15))) for _ in range(200)]
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
+def test_a_clear_difference_is_significant(method: Method, references: list[str]) -> None:
+    found = compare(
+        noisy(references, 0.5, 2),
+        noisy(references, 0.2, 3),
+        [references],
+        method=method,
+        samples=300,
+    )
+    assert found.difference > 5
+    assert found.p < 0.01
+    assert found.dagger == "††"
+    assert found.low < found.difference < found.high
+    assert found.low > 0
+    assert "significantly better" in found.verdict
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
+def test_noise_is_not(method: Method, references: list[str]) -> None:
+    found = compare(
+        noisy(references, 0.3, 2),
+        noisy(references, 0.3, 3),
+        [references],
+        method=method,
+        samples=300,
+    )
+    assert found.p > 0.05
+    assert found.low < 0 < found.high
+    assert found.dagger == ""
+    assert "no significant difference" in found.verdict
+
+
+def test_a_worse_system_gets_no_dagger(references: list[str]) -> None:
+    found = compare(noisy(references, 0.2, 2), noisy(references, 0.5, 3), [references], samples=300)
+    assert found.dagger == ""
+    assert "significantly worse" in found.verdict
+
+
+def test_a_system_is_not_better_than_itself(references: list[str]) -> None:
+    same = noisy(references, 0.3, 2)
+    found = compare(same, same, [references], samples=50)
+    assert (found.difference, found.low, found.high, found.p) == (0, 0, 0, 1)
+
+
+def test_the_scores_are_those_of_score_and_the_seed_decides(references: list[str]) -> None:
+    old, new = noisy(references, 0.4, 2), noisy(references, 0.35, 3)
+    first = compare(old, new, [references], samples=100, seed=5)
+    assert first.baseline == pytest.approx(bleu(old, [references]).value)
+    assert first.system == pytest.approx(bleu(new, [references]).value)
+    assert first == compare(old, new, [references], samples=100, seed=5)
+    assert first.low != compare(old, new, [references], samples=100, seed=6).low
+    assert first.signature.endswith("|test:bootstrap|samples:100|seed:5")
+
+
+@pytest.mark.parametrize(("method", "theirs"), [("bootstrap", "bs"), ("randomisation", "ar")])
+def test_p_agrees_with_sacrebleus(method: Method, theirs: str, references: list[str]) -> None:
+    old, new = noisy(references, 0.4, 2), noisy(references, 0.37, 3)
+    ours = compare(old, new, [references], method=method, samples=1000)
+    peer = PairedTest(
+        [("old", old), ("new", new)],
+        {"BLEU": bleu_metric("13a", lowercase=False)},
+        [references],
+        test_type=theirs,
+        n_samples=1000,
+    )
+    _, scores = peer()
+    result = scores["BLEU"][1]
+    assert not isinstance(result, str)
+    assert ours.p == pytest.approx(result.p_value, abs=0.05)
