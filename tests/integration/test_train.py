@@ -187,26 +187,51 @@ def test_a_signal_in_the_middle_loses_nothing(
     tmp_path: Path,
     background: list[subprocess.Popen[str]],
 ) -> None:
-    command = [*MUTE, "train", str(experiment_file), "--set", f"train.run={tmp_path}"]
+    interrupted = tmp_path / "interrupted"
+    command = [*MUTE, "train", str(experiment_file), "--set", f"train.run={interrupted}"]
     process = start(background, [*command, "--set", "train.steps=100000"])
-    wait_until(lambda: len(list(tmp_path.glob("checkpoints/step-*"))) > 1)
+    wait_until(lambda: len(list(interrupted.glob("checkpoints/step-*"))) > 1)
     process.send_signal(how)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == (0 if how == signal.SIGTERM else -signal.SIGKILL), errors
-    last = max(int(path.name[5:]) for path in tmp_path.glob("checkpoints/step-*"))
-    assert train(experiment_file, tmp_path, f"train.steps={last + 3}") == 0
-    assert final_tensors(tmp_path, last + 3)
+    end = 3 + max(int(path.name[5:]) for path in interrupted.glob("checkpoints/step-*"))
+    for folder in (interrupted, tmp_path / "whole"):
+        assert train(experiment_file, folder, f"train.steps={end}") == 0
+    assert_same(final_tensors(interrupted, end), final_tensors(tmp_path / "whole", end))
 
 
+ONE_MACHINE = [[*TORCHRUN]]
+# Two launchers stand for two machines: each knows of the other by the meeting point only.
+PORT = str(20_000 + os.getpid() % 20_000)
+MEETING = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"localhost:{PORT}", "--rdzv-id", "test"]
+TWO_MACHINES = [
+    [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nnodes",
+        "2",
+        "--nproc-per-node",
+        "1",
+        *MEETING,
+    ]
+] * 2
+
+
+@pytest.mark.parametrize("launchers", [ONE_MACHINE, TWO_MACHINES], ids=["one", "two"])
 def test_two_processes_compute_what_one_does_with_two_batches(
-    experiment_file: Path, tmp_path: Path, background: list[subprocess.Popen[str]]
+    launchers: list[list[str]],
+    experiment_file: Path,
+    tmp_path: Path,
+    background: list[subprocess.Popen[str]],
 ) -> None:
     together, alone = tmp_path / "together", tmp_path / "alone"
     settings = ["--set", "train.steps=6", "--set", f"train.run={together}"]
-    command = [*TORCHRUN, "-m", "mute", "train", str(experiment_file), *settings]
-    process = start(background, command)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
+    command = ["-m", "mute", "train", str(experiment_file), *settings]
+    processes = [start(background, [*launcher, *command]) for launcher in launchers]
+    for process in processes:
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
     assert train(experiment_file, alone, "train.steps=6", "train.accumulate=2") == 0
     losses = [[r["loss"] for r in records(each, "validation")] for each in (together, alone)]
     assert losses[0] == pytest.approx(losses[1], abs=1e-5)
