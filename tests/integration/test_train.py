@@ -63,6 +63,9 @@ def test_a_run_leaves_what_it_promises(uninterrupted: Path) -> None:
     validations = records(uninterrupted, "validation")
     assert [record["step"] for record in validations] == [6, 12]
     assert validations[0]["loss"] > validations[1]["loss"]
+    units = records(uninterrupted, "units")[-1]
+    assert [len(layer) for layer in units["coefficients"]] == [3, 3, 1]
+    assert units["penalty"][0] > 0 == units["penalty"][2]
     (translation,) = load(uninterrupted).translate(["The dog sleeps."])
     assert translation.tokens
 

@@ -36,7 +36,7 @@ class Silence:
         """Show how the layers weigh and order their units."""
 
     def speed(self) -> float:
-        """Target tokens per second since the last call."""
+        """Target tokens per second since the last call or the last validation."""
         return 0.0
 
     def close(self) -> None:
@@ -84,8 +84,7 @@ class Progress(Silence):
 
     def record(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
         """Write down what was measured at a step."""
-        self._log.write(json.dumps({"kind": kind, "step": step, **facts}) + "\n")
-        self._log.flush()
+        self._write(kind, step, facts)
         for name, value in facts.items():
             if isinstance(value, int | float):
                 self._board.add_scalar(f"{kind}/{name}", value, step)
@@ -94,9 +93,11 @@ class Progress(Silence):
         self._bar.update(self._task, facts=_written(self._facts))
         if kind != "train" or not sys.stderr.isatty():
             self.tell(f"{kind} {step}: {_written(shown)}")
+        if kind == "validation":
+            self.speed()  # forget the time it took: it was no training
 
     def speed(self) -> float:
-        """Target tokens per second since the last call."""
+        """Target tokens per second since the last call or the last validation."""
         now = time.monotonic()
         speed = self._tokens / (now - self._started)
         self._started, self._tokens = now, 0
@@ -104,14 +105,24 @@ class Progress(Silence):
 
     def record_units(self, step: int, model: Transformer) -> None:
         """Show how the layers weigh and order their units."""
-        for index, layer in enumerate(model.multi_unit_layers()):
-            coefficients = layer.fusion().tolist()
-            if len(coefficients) > 1:
-                names = {f"unit {unit + 1}": value for unit, value in enumerate(coefficients)}
-                self._board.add_scalars(f"units/layer {index + 1}", names, step)
-            if isinstance(layer.fusion, SequentialFusion):
-                distance = float(layer.fusion.penalty().detach())
-                self._board.add_scalar(f"permutation/layer {index + 1}", distance, step)
+        fusions = [layer.fusion for layer in model.multi_unit_layers()]
+        facts: dict[str, list[Any]] = {
+            "alpha": [fusion.alpha.tolist() for fusion in fusions],
+            "coefficients": [fusion().tolist() for fusion in fusions],
+            "penalty": [float(fusion.penalty().detach()) for fusion in fusions],
+        }
+        self._write("units", step, facts)
+        for index, fusion in enumerate(fusions, 1):
+            if len(fusion.alpha) > 1:
+                named = {f"unit {unit}": c for unit, c in enumerate(fusion().tolist(), 1)}
+                self._board.add_scalars(f"units/layer {index}", named, step)
+            if isinstance(fusion, SequentialFusion):
+                distance = facts["penalty"][index - 1]
+                self._board.add_scalar(f"permutation/layer {index}", distance, step)
+
+    def _write(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
+        self._log.write(json.dumps({"kind": kind, "step": step, **facts}) + "\n")
+        self._log.flush()
 
     def close(self) -> None:
         """Stop the live line and close the files."""
