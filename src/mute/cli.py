@@ -70,7 +70,10 @@ def version(
 @app.command("info")
 def info_command(
     model: Annotated[
-        str, typer.Argument(help="A config file, or a preset: tiny, small, base, big.")
+        str,
+        typer.Argument(
+            help="A config file, a run or model folder, or a preset: tiny, small, base, big."
+        ),
     ] = "",
     vocab_size: Annotated[
         str, typer.Option(help="Entries of the vocabulary, or SOURCE,TARGET.")
@@ -80,7 +83,7 @@ def info_command(
 ) -> None:
     """Show how many parameters a model has, and where.
 
-    For a config file: its parts. For a preset: the parts of each of the paper's systems in that
+    For a config file or a model: its parts. For a preset: the parts of each of the paper's systems in that
     shape. Without an argument: the totals of every system in every shape.
     """
     from mute import overview

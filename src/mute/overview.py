@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mute.config import PRESETS, ModelConfig
 from mute.configfile import load_config
 from mute.errors import MuteError
+from mute.model.folder import load_model
 from mute.model.parameters import parameter_count, parameters_by_part
 
 if TYPE_CHECKING:
@@ -38,12 +39,16 @@ class ParameterTable:
 def parameter_table(
     name: str, vocab_size: tuple[int, int], overrides: Sequence[str]
 ) -> ParameterTable:
-    """The table for a config file, for a preset's name, or, for '', of every preset."""
+    """The table for a config file, a model, a preset's name, or, for '', of every preset."""
     if Path(name).suffix in {".yaml", ".yml"}:
         model = load_config(name, overrides).model
         return ParameterTable(name, {Path(name).stem: parameters_by_part(model, vocab_size)}, True)
     if overrides:
         raise MuteError("--set changes a config file; give one as the argument")
+    if Path(name).is_dir() and name:
+        trained, tokenizer = load_model(name)
+        sizes = (tokenizer.source_size, tokenizer.target_size)
+        return ParameterTable(name, {"model": parameters_by_part(trained.config, sizes)}, True)
     if name in PRESETS:
         columns = {
             system: parameters_by_part(_system(name, changes), vocab_size)
@@ -52,7 +57,10 @@ def parameter_table(
         return ParameterTable(f"{name}, by part", columns, True)
     if name:
         presets = ", ".join(PRESETS)
-        raise MuteError(f"'{name}' is neither a config file (.yaml) nor a preset ({presets})")
+        raise MuteError(
+            f"'{name}' is neither a config file (.yaml), nor a folder with a model, nor a preset "
+            f"({presets})"
+        )
     totals = {
         system: {
             preset: parameter_count(_system(preset, changes), vocab_size) for preset in PRESETS

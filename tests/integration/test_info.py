@@ -41,7 +41,10 @@ def test_without_an_argument_every_preset_is_shown(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["info", "hugo"], "mute: 'hugo' is neither a config file (.yaml) nor a preset (tiny,"),
+        (
+            ["info", "hugo"],
+            "mute: 'hugo' is neither a config file (.yaml), nor a folder with a model, nor a preset",
+        ),
         (["info", "no.yaml"], "mute: no.yaml: cannot be read (No such file or directory)"),
         (["info", "--vocab-size", "many"], "mute: --vocab-size many: should be a number"),
         (["info", "base", "--set", "a=b"], "mute: --set changes a config file"),

@@ -1,6 +1,7 @@
 """`mute translate`, as a user pipes lines through it."""
 
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -79,6 +80,13 @@ def test_a_model_folder_is_complete_by_itself(model: Path, tmp_path: Path) -> No
         assert translation.tokens
     finally:
         moved.rename(model)
+
+
+def test_info_on_a_model(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("info", str(model), "--json") == 0
+    (parts,) = json.loads(capsys.readouterr().out).values()
+    assert parts["encoder permutations"] == 2 * 9
+    assert parts["source embedding"] == 500 * 16
 
 
 def test_a_loaded_model_is_the_saved_one(model: Path) -> None:
