@@ -83,8 +83,8 @@ def info_command(
 ) -> None:
     """Show how many parameters a model has, and where.
 
-    For a config file or a model: its parts. For a preset: the parts of each of the paper's systems in that
-    shape. Without an argument: the totals of every system in every shape.
+    For a config file or a model: its parts. For a preset: the parts of each of the paper's
+    systems in that shape. Without an argument: the totals of every system in every shape.
     """
     from mute import overview
 

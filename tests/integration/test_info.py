@@ -43,7 +43,7 @@ def test_without_an_argument_every_preset_is_shown(capsys: pytest.CaptureFixture
     [
         (
             ["info", "hugo"],
-            "mute: 'hugo' is neither a config file (.yaml), nor a folder with a model, nor a preset",
+            "mute: 'hugo' is neither a config file (.yaml), nor a folder with a model, nor a",
         ),
         (["info", "no.yaml"], "mute: no.yaml: cannot be read (No such file or directory)"),
         (["info", "--vocab-size", "many"], "mute: --vocab-size many: should be a number"),
