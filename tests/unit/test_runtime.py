@@ -1,0 +1,62 @@
+import subprocess
+import sys
+from unittest import mock
+
+import pytest
+import torch
+
+from mute import runtime
+
+
+def test_seeds_differ_for_different_numbers_and_fit_a_generator() -> None:
+    seeds = {
+        runtime.seed_of(run, step, batch)
+        for run in (0, 1)
+        for step in range(50)
+        for batch in (0, 1)
+    }
+    assert len(seeds) == 200
+    assert runtime.seed_of(1, 23) != runtime.seed_of(12, 3)
+    assert runtime.seed_of(1, 2, 3) == runtime.seed_of(1, 2, 3)
+    for seed in seeds:
+        torch.Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize(("status", "safe"), [(0, True), (-4, False)])
+def test_bfloat16_is_tried_in_a_child_that_may_die(status: int, safe: bool) -> None:
+    runtime.bfloat16_is_safe.cache_clear()
+    done: subprocess.CompletedProcess[bytes] = subprocess.CompletedProcess([], status)
+    with mock.patch("mute.runtime.subprocess.run", return_value=done) as child:
+        assert runtime.bfloat16_is_safe() is safe
+        assert runtime.bfloat16_is_safe() is safe
+        assert child.call_count == 1
+    runtime.bfloat16_is_safe.cache_clear()
+
+
+def test_freed_memory_is_kept() -> None:
+    """A large block that is freed comes back without new pages from the kernel."""
+    code = (
+        "import resource, sys\n"
+        "from mute.runtime import keep_freed_memory\n"
+        "keep_freed_memory()\n"
+        "import torch\n"
+        "def faults(): return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "for _ in range(20): torch.ones(16_000_000)\n"  # until the heap has its size
+        "before = faults()\n"
+        "for _ in range(10): torch.ones(16_000_000)\n"
+        "sys.exit(0 if faults() - before < 5000 else str(faults() - before))\n"  # else 150,000
+    )
+    if sys.platform != "linux":
+        pytest.skip("only glibc can be told to keep memory")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_a_gpu_the_device_is_the_cpu() -> None:
+    with mock.patch("torch.cuda.is_available", return_value=False):
+        assert runtime.choose_device() == torch.device("cpu")
+    with (
+        mock.patch("torch.cuda.is_available", return_value=True),
+        mock.patch.dict("os.environ", {"LOCAL_RANK": "3"}),
+    ):
+        assert runtime.choose_device() == torch.device("cuda", 3)
