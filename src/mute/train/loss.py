@@ -24,29 +24,45 @@ class _OutputLoss(torch.autograd.Function):
         ctx: Any, states: Tensor, weight: Tensor, bias: Tensor, labels: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         learning = ctx.needs_input_grad[0]
-        gradients = [torch.zeros_like(each) for each in (states, weight, bias)] if learning else []
-        likelihood, even = states.new_zeros(()), states.new_zeros(())
+        low = _precision_of_products(states)
+        states, weight_low = states.to(low), weight.to(low)
+        likelihood, even = weight.new_zeros(()), weight.new_zeros(())
+        if learning:
+            to_states = torch.empty_like(states)
+            to_weight, to_bias = torch.zeros_like(weight), torch.zeros_like(bias)
         size = len(weight)
-        for rows in torch.arange(len(states)).split(max(1, CHUNK // size)):
-            chunk = slice(int(rows[0]), int(rows[-1]) + 1)
+        step = max(1, CHUNK // size)
+        for chunk in (slice(start, start + step) for start in range(0, len(states), step)):
             at_label = labels[chunk, None]
-            log_p = F.linear(states[chunk], weight, bias).log_softmax(1)
+            scores = F.linear(states[chunk], weight_low, bias.to(low))
+            log_p = scores.to(weight.dtype).log_softmax(1)
             likelihood -= log_p.gather(1, at_label).sum()
             even -= log_p.sum() / size
             if learning:
                 # p - (1 - ε) · onehot(y) - ε / V, written over the log-probabilities
                 slope = log_p.exp_().sub_(smoothing / size)
                 slope.scatter_add_(1, at_label, slope.new_full(at_label.shape, smoothing - 1))
-                torch.mm(slope, weight, out=gradients[0][chunk])
-                gradients[1].addmm_(slope.T, states[chunk])
-                gradients[2] += slope.sum(0)
-        ctx.save_for_backward(*gradients)
+                to_bias += slope.sum(0)
+                slope = slope.to(low)
+                torch.mm(slope, weight_low, out=to_states[chunk])
+                if low == weight.dtype:
+                    to_weight.addmm_(slope.T, states[chunk])
+                else:  # sums stay in full precision
+                    to_weight += slope.T @ states[chunk]
+        if learning:
+            ctx.save_for_backward(to_states, to_weight, to_bias)
         ctx.mark_non_differentiable(likelihood)
         return (1 - smoothing) * likelihood + smoothing * even, likelihood
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         return (*(gradient * upstream[0] for gradient in ctx.saved_tensors), None, None)
+
+
+def _precision_of_products(states: Tensor) -> torch.dtype:
+    """What autocast would multiply in, had it a say inside of a function with its own gradient."""
+    kind = states.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
 
 
 def output_loss(

@@ -3,6 +3,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from mute.runtime import bfloat16_is_safe
 from mute.train import loss
 from mute.train.loss import output_loss
 
@@ -47,3 +48,20 @@ def test_without_gradients_only_the_sums_are_made() -> None:
     with torch.inference_mode():
         ours, likelihood = output_loss(*tensors, labels, 0.0)
     assert ours == likelihood > 0
+
+
+def test_under_autocast_products_are_rounded_and_sums_are_not() -> None:
+    if not bfloat16_is_safe():
+        pytest.skip("this CPU cannot compute in bfloat16")
+    (states, weight, bias), labels = given()
+    tensors = (states.float(), weight.float(), bias.float())
+    exact, _ = output_loss(*tensors, labels, 0.1)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded, likelihood = output_loss(*tensors, labels, 0.1)
+    assert rounded.dtype == likelihood.dtype == torch.float32
+    assert rounded != exact
+    torch.testing.assert_close(rounded, exact, atol=0.2, rtol=0.02)
+    for mine, other in zip(
+        torch.autograd.grad(rounded, tensors), torch.autograd.grad(exact, tensors), strict=True
+    ):
+        torch.testing.assert_close(mine, other, atol=0.1, rtol=0.05)
