@@ -1,7 +1,11 @@
-"""What all tests share: one thread per worker and a fixed seed."""
+"""What all tests share: one thread per worker, a fixed seed, the same examples every time."""
 
 import pytest
 import torch
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True)

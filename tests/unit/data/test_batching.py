@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -31,7 +31,6 @@ LENGTHS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1
 
 
 @given(LENGTHS, st.integers(31, 400), st.integers(0, 5))
-@settings(deadline=None)
 def test_an_epoch_sees_every_pair_once_within_the_budget(
     lengths: list[tuple[int, int]], budget: int, epoch: int
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -37,7 +37,6 @@ def as_multiset(x: Tensor) -> list[list[float]]:
 
 
 @given(LENGTHS, SEEDS)
-@settings(deadline=None)
 def test_swap_exchanges_two_positions_at_most_three_apart(lengths: list[int], seed: int) -> None:
     x, views, _ = seen_by(["swap"], lengths, seed)
     for sentence, view, length in zip(x, views[0], lengths, strict=True):
@@ -54,7 +53,6 @@ def test_swap_exchanges_two_positions_at_most_three_apart(lengths: list[int], se
 
 
 @given(LENGTHS, SEEDS)
-@settings(deadline=None)
 def test_disorder_permutes_one_window_of_three(lengths: list[int], seed: int) -> None:
     x, views, _ = seen_by(["disorder"], lengths, seed)
     for sentence, view, length in zip(x, views[0], lengths, strict=True):
@@ -68,7 +66,6 @@ def test_disorder_permutes_one_window_of_three(lengths: list[int], seed: int) ->
 
 
 @given(LENGTHS, SEEDS)
-@settings(deadline=None)
 def test_mask_replaces_exactly_one_position(lengths: list[int], seed: int) -> None:
     x, views, bias = seen_by(["mask"], lengths, seed)
     assert bias.mask is not None
@@ -81,7 +78,6 @@ def test_mask_replaces_exactly_one_position(lengths: list[int], seed: int) -> No
 
 
 @given(LENGTHS, SEEDS, st.permutations(["identity", "swap", "disorder", "mask", "mask", "swap"]))
-@settings(deadline=None)
 def test_padding_and_identity_units_are_never_touched(
     lengths: list[int], seed: int, kinds: list[BiasKind]
 ) -> None:

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mute.model.fusion import Fusion, SequentialFusion, fuse
@@ -38,7 +38,6 @@ def test_mute_sums_its_units_by_alpha_from_equal_shares() -> None:
 
 
 @given(UNITS, SEEDS)
-@settings(deadline=None)
 def test_folded_coefficients_equal_the_explicit_accumulation(units: int, seed: int) -> None:
     fusion = random_fusion(units, seed)
     outputs = torch.randn(units, 2, 3, 5, dtype=torch.float64)
@@ -63,7 +62,6 @@ def test_penalty_is_zero_on_every_permutation(units: int) -> None:
 
 
 @given(UNITS, SEEDS)
-@settings(deadline=None)
 def test_penalty_is_positive_elsewhere(units: int, seed: int) -> None:
     fusion = random_fusion(units, seed)
     fusion.project_()
@@ -75,7 +73,6 @@ def test_penalty_is_positive_elsewhere(units: int, seed: int) -> None:
 
 
 @given(UNITS, SEEDS)
-@settings(deadline=None)
 def test_projection_keeps_rows_non_negative_and_summing_to_one(units: int, seed: int) -> None:
     fusion = random_fusion(units, seed)
     fusion.matrix.data.normal_()
@@ -121,7 +118,6 @@ def test_the_penalty_alone_drives_a_random_matrix_to_a_permutation(units: int, s
 
 
 @given(st.integers(2, 5), SEEDS)
-@settings(deadline=None)
 def test_rounding_finds_the_nearest_permutation_of_all(units: int, seed: int) -> None:
     fusion = random_fusion(units, seed)
     relaxed = fusion.matrix.data.clone()
