@@ -244,6 +244,9 @@ def compare_command(
     from rich.console import Console
 
     Console().print(significance.render(str(baseline), found))
+    for name, comparison in found.items():
+        typer.echo(f"{name}: {comparison.verdict}")
+    typer.echo(next(iter(found.values())).signature)
 
 
 def _tokenization(name: str) -> "Tokenization":

@@ -39,7 +39,8 @@ def test_compare(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> N
     shown = capsys.readouterr().out
     assert "significantly better" in shown
     assert "††" in shown
-    assert "no significant difference" in shown
+    assert f"{files['bad']}: no significant difference" in shown
+    assert "|test:bootstrap|samples:100|seed:1\n" in shown
     assert run("compare", *systems, "--samples", "100", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found[files["good"]]["p"] < 0.05

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from mute.evaluate.score import Tokenization, bleu_metric
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.table import Table
 
 Method = Literal["bootstrap", "randomisation"]
 Counts = NDArray[np.int64]
@@ -114,10 +114,9 @@ def compare(
     )
 
 
-def render(baseline: str, found: Mapping[str, Comparison]) -> Group:
-    """The comparisons as a table for people, and each in words."""
+def render(baseline: str, found: Mapping[str, Comparison]) -> Table:
+    """The comparisons as a table for people."""
     from rich import box
-    from rich.console import Group
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
@@ -129,8 +128,7 @@ def render(baseline: str, found: Mapping[str, Comparison]) -> Group:
         interval = f"{each.low:+.2f} … {each.high:+.2f}"
         score = f"{each.system:.2f}{each.dagger}"
         table.add_row(name, score, f"{each.difference:+.2f}", interval, f"{each.p:.3f}")
-    words = [f"{name}: {each.verdict}" for name, each in found.items()]
-    return Group(table, *words, first.signature)
+    return table
 
 
 def _bootstrap(
