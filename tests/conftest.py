@@ -6,9 +6,11 @@ from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+# Here and not in a fixture: those of a whole module run before any of a single test, and another
+# number of threads adds up floats in another order.
+torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)
 def _reproducible() -> None:
     torch.manual_seed(1)
-    torch.set_num_threads(1)

@@ -121,7 +121,10 @@ def prepare_command(
         raise MuteError(f"{config}: has no 'data:' section, which preparing needs")
     if download:
         download_missing(settings)
-    Console().print(render(prepare(settings)))
+    report = prepare(settings)
+    Console().print(render(report))
+    if report.reused:
+        typer.echo(f"{settings.prepared}: nothing has changed since it was made")
 
 
 @app.command("train")

@@ -25,6 +25,7 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
         "commit": _commit(),
         "parameters": sum(p.numel() for p in translator.model.parameters() if p.requires_grad),
         "steps": state.step,
+        "refused_steps": state.bad_steps,
         "best": {"step": state.best_step, "dev_bleu": state.best_score},
         "tests": {
             name: _score(translator, text, data, options) for name, text in data.test.items()

@@ -74,6 +74,7 @@ def test_a_finished_run_leaves_its_result(uninterrupted: Path) -> None:
     result = json.loads((uninterrupted / "result.json").read_text())
     assert result["config"]["model"]["units"] == 3
     assert [point["step"] for point in result["curve"]] == [6, 12]
+    assert (result["steps"], result["refused_steps"]) == (12, 0)
     assert result["best"]["dev_bleu"] == max(point["bleu"] for point in result["curve"])
     test = result["tests"]["held out"]
     assert test["bleu"] >= 0
@@ -100,6 +101,13 @@ def test_all_units_can_start_from_a_trained_single_one(
     assert started == pytest.approx(trained, abs=1e-3)
     assert train(experiment_file, tmp_path / "no", f"train.start_from={uninterrupted}") == 2
     assert "the model to start from has several units" in capsys.readouterr().err
+
+
+def test_preparing_again_says_that_nothing_has_changed(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("prepare", str(experiment_file)) == 0
+    assert "prepared: nothing has changed since it was made" in capsys.readouterr().out
 
 
 def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
