@@ -6,11 +6,9 @@ Every command imports what it needs when it runs, so that `mute --help` is insta
 import json
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -50,9 +48,6 @@ def main() -> None:
     except MuteError as error:
         sys.stderr.write(f"mute: {error}\n")
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        sys.stderr.write("mute: stopped\n")
-        raise SystemExit(130) from None
 
 
 @app.callback(invoke_without_command=True)
@@ -143,28 +138,106 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
 
 @app.command("translate")
 def translate_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run or model folder.")],
-    beam: Annotated[int, typer.Option(min=1, help="Partial translations kept.")] = 4,
-    length_penalty: Annotated[float, typer.Option(min=0, help="GNMT's exponent.")] = 0.6,
+    context: typer.Context,
+    models: Annotated[
+        list[Path],
+        typer.Argument(metavar="MODEL", help="Run or model folders; several are an ensemble."),
+    ],
+    source: Annotated[
+        Path | None,
+        typer.Option("--input", "-i", metavar="FILE", help="Lines to translate: plain, .gz, .xz."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to: plain, .gz, .xz."),
+    ] = None,
+    prefix: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How each translation has to begin, line by line."),
+    ] = None,
+    forced: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Translations: score these, make none."),
+    ] = None,
+    beam: Annotated[int, typer.Option(min=1, max=1000, help="Partial translations kept.")] = 4,
+    length_penalty: Annotated[float, typer.Option(min=0, max=10, help="GNMT's exponent.")] = 0.6,
+    nbest: Annotated[
+        int, typer.Option(min=1, max=1000, help="Translations of a line: LINE ||| TEXT ||| SCORE.")
+    ] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object for each line.")] = False,
+    attention: Annotated[
+        bool, typer.Option("--attention", help="With --json: which word looks at which.")
+    ] = False,
+    min_length: Annotated[int, typer.Option(min=0, help="Pieces, at least.")] = 0,
+    max_length: Annotated[
+        int | None,
+        typer.Option(min=1, help="Pieces, at most.", show_default="2 × the source's + 10"),
+    ] = None,
+    no_repeat: Annotated[
+        int, typer.Option(min=0, help="No sequence of so many pieces twice; 0: no such rule.")
+    ] = 0,
+    sample: Annotated[bool, typer.Option("--sample", help="Draw words, do not search.")] = False,
+    temperature: Annotated[float, typer.Option(min=0.01, max=100, help="With --sample.")] = 1.0,
+    top_k: Annotated[
+        int, typer.Option(min=0, help="With --sample: from so many words; 0: all.")
+    ] = 0,
+    top_p: Annotated[
+        float, typer.Option(min=0.001, max=1, help="With --sample: from so much probability.")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, help="With --sample.")] = 1,
+    units: Annotated[
+        list[str] | None,
+        typer.Option(help="Only these of every layer, from 0: 0,2; of one layer: 1:0,2."),
+    ] = None,
+    compute: Annotated[
+        Literal["float32", "int8"], typer.Option(help="Numbers to compute with.")
+    ] = "float32",
+    shortlist: Annotated[
+        bool, typer.Option("--shortlist", help="Only words that go with the source's.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="A line that is too long is an error, not split.")
+    ] = False,
 ) -> None:
-    """Translate lines from standard input to standard output."""
-    from mute.translate.translator import load
+    """Translate lines: as many come out as go in, in the same order.
 
-    translator = load(model)
-    lines = _lines(sys.stdin.buffer)
-    while block := list(islice(lines, LINES_AT_ONCE)):
-        for translation in translator.translate(block, beam, length_penalty):
-            sys.stdout.buffer.write(f"{translation.text}\n".encode())
-        sys.stdout.flush()
+    From standard input to standard output, or from file to file. Into a file, the same command
+    goes on where it was killed, and under torchrun many processes share the work.
+    """
+    from mute.translate.command import Files, translate_text
+    from mute.translate.options import Options, check_combination, parse_units
+
+    check_combination(_given(context))
+    options = Options(
+        beam=beam,
+        length_penalty=length_penalty,
+        nbest=nbest,
+        min_length=min_length,
+        max_length=max_length,
+        no_repeat=no_repeat,
+        sample=sample,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        seed=seed,
+        units=parse_units(units or []),
+        compute=compute,
+        shortlist=shortlist,
+        strict=strict,
+        attention=attention,
+        as_json=as_json,
+        beside="prefix" if prefix else "forced" if forced else None,
+    )
+    translate_text(models, Files(source, prefix or forced, output), options, LINES_AT_ONCE)
 
 
-def _lines(stream: BinaryIO) -> Iterator[str]:
-    """The lines of a stream; only a line feed ends one, so there are as many as `wc -l` says."""
-    for number, line in enumerate(stream, 1):
-        try:
-            yield line.decode().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise MuteError(f"standard input:{number}: not UTF-8 at byte {error.start}") from None
+def _given(context: typer.Context) -> set[str]:
+    """The options that stand on the command line, by their long names."""
+    sources = {
+        max(option.opts, key=len): context.get_parameter_source(option.name or "")
+        for option in context.command.params
+    }
+    return {name for name, place in sources.items() if place and place.name == "COMMANDLINE"}
 
 
 @app.command("average")
@@ -173,13 +246,40 @@ def average_command(
     last: Annotated[int, typer.Option(min=1, help="How many checkpoints.")] = 5,
 ) -> None:
     """Average the weights of a run's last checkpoints into a model folder of its own."""
-    from mute.model.folder import load_model, save_model
+    from mute.model.folder import load_model, max_length_of, save_model
     from mute.train.average import average_checkpoints
 
     model, tokenizer = load_model(run)
     folder = run / f"average-{last}"
-    save_model(folder, model.config, average_checkpoints(run, last), tokenizer)
+    weights = average_checkpoints(run, last)
+    save_model(folder, model.config, weights, tokenizer, max_length_of(run))
     typer.echo(folder)
+
+
+@app.command("export")
+def export_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run or model folder.")],
+    to: Annotated[Path, typer.Option(metavar="DIR", help="A new or empty folder.")],
+    format_name: Annotated[
+        str, typer.Option("--format", help="Of which engine: ctranslate2, so far.")
+    ] = "ctranslate2",
+    quantization: Annotated[
+        str, typer.Option(help="Of the weights: float32, int8, int16, …")
+    ] = "float32",
+) -> None:
+    """Write a model with one unit per layer for CTranslate2, and its tokenizer beside it.
+
+    The tokens of a line are tokenizer.pieces(tokenizer.encode(line, "source"), "source") there,
+    with load_tokenizer("DIR/tokenizer") of mute.data.tokenizer; CTranslate2 adds the end itself.
+    With length_penalty=0 it finds the same translations and scores.
+    """
+    from mute.model.folder import load_model
+    from mute.translate.export import export_ctranslate2
+
+    if format_name != "ctranslate2":
+        raise MuteError(f"--format {format_name}: ctranslate2 is the only one there is")
+    export_ctranslate2(*load_model(model), to, quantization)
+    typer.echo(to)
 
 
 @app.command("score")
@@ -260,6 +360,61 @@ def _tokenization(name: str) -> "Tokenization":
     return cast("Tokenization", name)
 
 
+@app.command("bench")
+def bench_command(
+    config: ConfigFile,
+    overrides: Overrides = None,
+    steps: Annotated[int, typer.Option(min=1, help="Of training, to measure.")] = 10,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Of the CPU.", show_default="PyTorch's choice")
+    ] = None,
+    vocab_size: Annotated[
+        str | None,
+        typer.Option(
+            help="Use random sentences with so many words, or SOURCE,TARGET.",
+            show_default="the prepared data; 32000 if there is none",
+        ),
+    ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say what the run will take: time, memory, disk.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how fast a config trains and translates here, and where the time goes.
+
+    Speeds are also given as shares of the machine's own peak, measured in the same run. Nothing
+    is written. A minute with --estimate tells how long a run will take, and whether it fits.
+    """
+    import torch
+    from rich.console import Console
+
+    from mute.bench import report
+    from mute.bench.estimate import Estimate, estimate_run
+    from mute.bench.measurement import Measurement, measure
+    from mute.configfile import load_config
+
+    if estimate and vocab_size is not None:
+        raise MuteError("--vocab-size: means nothing with --estimate; leave one of them")
+    settings = load_config(config, overrides or [])
+    if threads is not None:
+        torch.set_num_threads(threads)
+    found: Estimate | Measurement
+    if estimate:
+        found = estimate_run(settings, steps)
+    else:
+        found = measure(settings, steps, None if vocab_size is None else _sizes(vocab_size), _tell)
+    if as_json:
+        typer.echo(json.dumps(asdict(found), indent=2))
+    else:
+        Console(soft_wrap=True).print(report.render(found))
+
+
+def _tell(sentence: str) -> None:
+    """Say what is being done, if someone is watching."""
+    if sys.stderr.isatty():
+        typer.echo(sentence, err=True)
+
+
 @app.command("demo")
 def demo_command(
     folder: Annotated[Path, typer.Option(help="Where text, run and page go.")] = Path("runs/demo"),
@@ -276,8 +431,50 @@ def demo_command(
     for layer, coefficients in enumerate(demo.coefficients):
         weights = "  ".join(f"{value:.2f}" for value in coefficients)
         order = " → ".join(map(str, demo.orders[layer]))
-        typer.echo(f"encoder layer {layer + 1}: unit weights {weights}; order {order}")
+        typer.echo(f"encoder layer {layer}: unit weights {weights}; order {order}")
     typer.echo(f"\nThe report: {demo.page}")
+
+
+@app.command("shortlist")
+def shortlist_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run or model folder.")],
+    config: ConfigFile,
+    overrides: Overrides = None,
+    per_word: Annotated[
+        int, typer.Option(min=1, help="Target pieces that go with a source piece.")
+    ] = 64,
+    frequent: Annotated[
+        int, typer.Option(min=1, help="Target pieces that go with every source piece.")
+    ] = 512,
+) -> None:
+    """Learn which words a translation may need, for `mute translate --shortlist`.
+
+    CONFIG is the one that MODEL was trained with: its prepared training text is counted.
+    """
+    from mute.configfile import load_config
+    from mute.data.prepared import load_prepared
+    from mute.data.tokenizer import same_vocabulary
+    from mute.model.folder import load_model, model_folder
+    from mute.translate import shortlist
+
+    settings = load_config(config, overrides or []).data
+    if settings is None:
+        raise MuteError(f"{config}: has no 'data:' section, which a shortlist is learned from")
+    prepared = load_prepared(settings)
+    _, tokenizer = load_model(model)
+    if not same_vocabulary(tokenizer, prepared.tokenizer):
+        raise MuteError(
+            f"{model}: has another vocabulary than {settings.prepared}; give the config that the "
+            f"model was trained with"
+        )
+    learned = shortlist.make_shortlist(tokenizer, prepared.train, per_word, frequent)
+    learned.save(model_folder(model))
+    coverage, size = shortlist.measure(learned, prepared.dev)
+    typer.echo(f"{model_folder(model) / shortlist.FILE}: on the development text,")
+    typer.echo(f"{coverage:.2%} of the target pieces are in the shortlist of their sentence;")
+    typer.echo(
+        f"that of {shortlist.BATCH} sentences has {size:,.0f} of {tokenizer.target_size:,} pieces"
+    )
 
 
 def _sizes(text: str) -> tuple[int, int]:

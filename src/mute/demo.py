@@ -15,7 +15,8 @@ from mute.data.toy import SPLITS, pairs
 from mute.errors import MuteError
 from mute.evaluate.score import Score, bleu
 from mute.model.fusion import SequentialFusion
-from mute.translate.translator import Translation, Translator, load
+from mute.translate.translation import Translation
+from mute.translate.translator import Translator, load
 
 SIZES = {"train": 20_000, "dev": 200, "test": 500}
 SHOWN = 8
@@ -34,7 +35,7 @@ class Demo:
     matrices: list[list[list[float]]]
     """For each encoder layer, M: a row per unit, a column per place."""
     orders: list[list[int]]
-    """For each encoder layer, the unit at each place, from 1."""
+    """For each encoder layer, the unit at each place."""
     page: Path
 
 
@@ -110,7 +111,7 @@ def _look_at(translator: Translator, page: Path) -> Demo:
     german = [reference for _, reference in held_out]
     fusions = [
         layer.fusion
-        for layer in translator.model.multi_unit_layers()
+        for layer in translator.models[0].multi_unit_layers()
         if isinstance(layer.fusion, SequentialFusion)
     ]
     return Demo(
@@ -118,7 +119,7 @@ def _look_at(translator: Translator, page: Path) -> Demo:
         bleu([translation.text for translation in translations], [german]),
         [fusion().tolist() for fusion in fusions],
         [fusion.matrix.tolist() for fusion in fusions],
-        [[unit + 1 for unit in fusion.order()] for fusion in fusions],
+        [fusion.order() for fusion in fusions],
         page,
     )
 
@@ -146,16 +147,16 @@ def _layer(demo: Demo, layer: int) -> str:
     bars = "".join(
         f"<tr><th>unit {unit}"
         f'<td><i style="width:{max(value, 0) / largest * 12:.2f}em"></i> {value:.2f}'
-        for unit, value in enumerate(demo.coefficients[layer], 1)
+        for unit, value in enumerate(demo.coefficients[layer])
     )
     matrix = "".join(
         f"<tr><th>unit {unit}" + "".join(map(_cell, row))
-        for unit, row in enumerate(demo.matrices[layer], 1)
+        for unit, row in enumerate(demo.matrices[layer])
     )
-    places = "".join(f"<th>{place}" for place in range(1, len(demo.matrices[layer]) + 1))
+    places = "".join(f"<th>{place}" for place in range(len(demo.matrices[layer])))
     order = " → ".join(map(str, demo.orders[layer]))
     return (
-        f"<section><h3>Encoder layer {layer + 1}</h3><table>{bars}</table>"
+        f"<section><h3>Encoder layer {layer}</h3><table>{bars}</table>"
         f"<table><tr><th>place{places}{matrix}</table><p>Order: {order}</p></section>"
     )
 

@@ -14,7 +14,7 @@ from mute.data.batching import BatchStream, Corpus, make_batch
 from mute.data.prepared import Prepared, load_prepared
 from mute.data.sampling import SampledPairs
 from mute.data.shards import Pairs
-from mute.data.tokenizer import SIDES, Tokenizer
+from mute.data.tokenizer import Tokenizer, same_vocabulary
 from mute.errors import MuteError
 from mute.evaluate.score import bleu
 from mute.model.folder import load_model, save_model
@@ -70,7 +70,7 @@ def train(config: Config) -> TrainState:
         )
 
         def keep_best(best: Mapping[str, Tensor]) -> None:
-            save_model(Path(training.run) / "model", config.model, best, tokenizer)
+            save_model(Path(training.run) / "model", config.model, best, tokenizer, data.max_length)
 
         state = trainer.fit(validator(prepared, data, training), keep_best)
         if group.leads and not trainer.stopping:
@@ -138,18 +138,9 @@ def start_from(model: Transformer, tokenizer: Tokenizer, folder: str) -> None:
         MuteError: the two differ in more than their units, or in their vocabularies.
     """
     single, its_tokenizer = load_model(folder)
-    vocabularies = zip(_pieces(its_tokenizer), _pieces(tokenizer), SIDES, strict=True)
-    for theirs, ours, side in vocabularies:
-        if theirs != ours:
-            raise MuteError(f"train.start_from: {folder} has another {side} vocabulary")
+    if not same_vocabulary(its_tokenizer, tokenizer):
+        raise MuteError(f"train.start_from: {folder} has another vocabulary")
     start_from_single_unit(model, single)
-
-
-def _pieces(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
-    return (
-        tokenizer.pieces(range(tokenizer.source_size), "source"),
-        tokenizer.pieces(range(tokenizer.target_size), "target"),
-    )
 
 
 def weights(data: DataConfig, corpus: Pairs) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:

@@ -18,12 +18,13 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
     """Score the best model on the config's test sets, and write down all that is known of it."""
     translator = load(run)
     assert config.train is not None, "a run was trained"
+    weights = translator.models[0].parameters()
     options = (config.train.beam, config.train.length_penalty)
     result = {
         "config": config.model_dump(mode="json"),
         "version": __version__,
         "commit": _commit(),
-        "parameters": sum(p.numel() for p in translator.model.parameters() if p.requires_grad),
+        "parameters": sum(each.numel() for each in weights if each.requires_grad),
         "steps": state.step,
         "refused_steps": state.bad_steps,
         "best": {"step": state.best_step, "dev_bleu": state.best_score},

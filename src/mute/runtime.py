@@ -43,12 +43,18 @@ def seed_of(*parts: int) -> int:
 
 
 @cache
-def bfloat16_is_safe() -> bool:
-    """Whether this CPU multiplies bfloat16 matrices, instead of dying of it.
+def survives(probe: str) -> bool:
+    """Whether a process of ours lives through some Python code.
 
     Some machines announce instructions that they may not use. The process is killed then, which
     no `try` catches: so a child process goes first.
     """
-    probe = "import torch; a = torch.ones(64, 64, dtype=torch.bfloat16); print((a @ a).sum())"
     child = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False)  # noqa: S603 (our own words)
     return child.returncode == 0
+
+
+def bfloat16_is_safe() -> bool:
+    """Whether this CPU multiplies bfloat16 matrices, instead of dying of it."""
+    return survives(
+        "import torch; a = torch.ones(64, 64, dtype=torch.bfloat16); print((a @ a).sum())"
+    )

@@ -147,7 +147,7 @@ def test_the_demo_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(demo, "SIZES", {"train": 1500, "dev": 5, "test": 12})
     found = run_demo(tmp_path)
     assert len(found.translations) == 12
-    assert all(sorted(order) == [1, 2, 3, 4] for order in found.orders)
+    assert all(sorted(order) == [0, 1, 2, 3] for order in found.orders)
     page = found.page.read_text(encoding="utf-8")
-    assert "Encoder layer 3" in page
+    assert "Encoder layer 2" in page
     assert "$" not in page

@@ -13,6 +13,7 @@ from mute.data.vocabulary import EOS
 from mute.model.transformer import Transformer, build
 from mute.train.group import Group
 from mute.train.trainer import Trainer
+from mute.translate.engine import Engine
 from mute.translate.search import SearchOptions, beam_search
 
 
@@ -37,7 +38,10 @@ class Reversals:
 
 def share_right(model: Transformer, corpus: Reversals) -> float:
     pairs = [corpus[index] for index in range(len(corpus))]
-    found = beam_search(model.eval(), pad([[*source, EOS] for source, _ in pairs]), SearchOptions())
+    source = pad([[*source, EOS] for source, _ in pairs])
+    options = SearchOptions()
+    with torch.inference_mode():
+        found = beam_search(Engine(model).start(source, options.beam), source, options)
     right = [
         bool(best[0].ids == target.tolist()) for best, (_, target) in zip(found, pairs, strict=True)
     ]

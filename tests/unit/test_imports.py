@@ -24,6 +24,7 @@ LINE = [
     "analysis",
     "result",
     "experiment",
+    "bench",
     "studies",
     "serve",
     "overview",

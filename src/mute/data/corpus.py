@@ -12,10 +12,11 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple, cast
 
 from mute.config import ParallelText
 from mute.errors import MuteError
@@ -156,42 +157,71 @@ def _columns(tsv: Path) -> Iterator[tuple[_Line, _Line]]:
             yield source, rest.partition(b"\t")[0]
 
 
-def read_lines(path: Path) -> Iterator[_Line]:
-    """The lines of a file without their ends and without a byte order mark.
+def read_text(source: Path | BinaryIO) -> Iterator[str]:
+    """The lines of a text of which none may be left out, decoded.
+
+    Raises:
+        MuteError: as `read_lines`, and where a line is not UTF-8 or does not end.
+    """
+    for number, line in enumerate(read_lines(source), 1):
+        if line is _Mark.TOO_LONG:
+            raise MuteError(
+                f"{name_of(source)}:{number}: does not end within {MAX_LINE:,} bytes; break the "
+                f"line, if this is text at all"
+            )
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            raise MuteError(
+                f"{name_of(source)}:{number}: not UTF-8 at byte {error.start}"
+            ) from None
+        yield text
+
+
+def name_of(source: Path | BinaryIO) -> str:
+    """What messages call it."""
+    return str(source) if isinstance(source, Path) else "standard input"
+
+
+def read_lines(source: Path | BinaryIO) -> Iterator[_Line]:
+    """The lines of a file or of standard input, without their ends and a byte order mark.
 
     Raises:
         MuteError: the file cannot be read to its end.
     """
     number = 0
     try:
-        with _open(path) as stream:
+        with _open(source) as stream:
             for number, line in enumerate(_split(stream), 1):
                 yield (
                     line.removeprefix(_BOM) if number == 1 and line is not _Mark.TOO_LONG else line
                 )
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise MuteError(
-            f"{path}: damaged or cut short after line {number:,} ({error}); get the file again"
+            f"{name_of(source)}: damaged or cut short after line {number:,} ({error}); get the "
+            f"file again"
         ) from None
     except OSError as error:
-        raise MuteError(f"{path}: cannot be read ({error.strerror})") from None
+        raise MuteError(f"{name_of(source)}: cannot be read ({error.strerror})") from None
 
 
-def _split(stream: io.BufferedIOBase) -> Iterator[_Line]:
+def _split(stream: BinaryIO) -> Iterator[_Line]:
     while line := stream.readline(MAX_LINE):
         if line.endswith(b"\n"):
             yield line[:-1].removesuffix(b"\r")
         elif len(line) < MAX_LINE:
             yield line  # the last one, without an end
         else:
+            yield _Mark.TOO_LONG  # first, since the rest may never end
             while line and not line.endswith(b"\n"):
                 line = stream.readline(MAX_LINE)
-            yield _Mark.TOO_LONG
 
 
-def _open(path: Path) -> io.BufferedIOBase:
-    if path.suffix == ".gz":
-        return io.BufferedReader(gzip.open(path))
-    if path.suffix == ".xz":
-        return io.BufferedReader(lzma.open(path))
-    return path.open("rb")
+def _open(source: Path | BinaryIO) -> AbstractContextManager[BinaryIO]:
+    if not isinstance(source, Path):
+        return nullcontext(source)  # not ours to close
+    if source.suffix == ".gz":
+        return cast("BinaryIO", io.BufferedReader(gzip.open(source)))
+    if source.suffix == ".xz":
+        return cast("BinaryIO", io.BufferedReader(lzma.open(source)))
+    return source.open("rb")

@@ -86,9 +86,25 @@ class _Language:
         words = self._words.split(text)
         return [self._ids.get(piece, UNK) for word in words for piece in self._bpe.split(word)]
 
-    def decode(self, ids: Iterable[int]) -> str:
+    def decode(self, ids: Iterable[int], copies: Mapping[int, Sequence[str]] | None = None) -> str:
         text = [each for each in ids if each == UNK or each >= len(SPECIALS)]
-        return self._words.join([self._spell(word) for word in self._by_word(text)])
+        left, words, place = dict(copies or {}), [], 0
+        for word in self._by_word(text):
+            words.append(self._spell(word))
+            for _ in word:
+                words += left.pop(place, ())
+                place += 1
+        return self._words.join([*words, *(word for each in left.values() for word in each)])
+
+    def unknown(self, text: str) -> list[tuple[int, str]]:
+        found, place = [], 0
+        for word in self._words.split(text):
+            pieces = self._bpe.split(word)
+            unknown = [piece not in self._ids for piece in pieces]
+            if any(unknown):
+                found.append((place + unknown.index(True), word))
+            place += len(pieces)
+        return found
 
     def names(self, ids: Iterable[int]) -> list[str]:
         return [self._vocabulary[each] for each in ids]

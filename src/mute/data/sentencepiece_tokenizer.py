@@ -3,7 +3,7 @@
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Self
@@ -73,9 +73,13 @@ class _Pieces:
         ids: list[int] = self._processor.encode(text)
         return ids
 
-    def decode(self, ids: Iterable[int]) -> str:
+    def decode(self, ids: Iterable[int], copies: Mapping[int, Sequence[str]] | None = None) -> str:
+        assert not copies, "nothing is unknown, so nothing needs to be copied"
         text: str = self._processor.decode([int(each) for each in ids])
         return text
+
+    def unknown(self, text: str) -> list[tuple[int, str]]:  # noqa: ARG002 (bytes spell anything)
+        return []
 
     def names(self, ids: Iterable[int]) -> list[str]:
         return [self._processor.id_to_piece(int(each)) for each in ids]

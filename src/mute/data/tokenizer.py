@@ -37,8 +37,11 @@ class Language(Protocol):
     def encode(self, text: str) -> list[int]:
         """The ids of a text that is tidy already."""
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of some ids."""
+    def decode(self, ids: Sequence[int], copies: Mapping[int, Sequence[str]] | None = None) -> str:
+        """The text of some ids, with words of another text put in behind some of them."""
+
+    def unknown(self, text: str) -> list[tuple[int, str]]:
+        """The words that have an UNK among their ids, each after the place of its first one."""
 
     def names(self, ids: Sequence[int]) -> list[str]:
         """What each id stands for."""
@@ -82,9 +85,21 @@ class Tokenizer(ABC):
         """The ids of a text: none for an empty one, and UNK where the vocabulary has nothing."""
         return self._sides[side].encode(_fold(tidy(text), self.config))
 
-    def decode(self, ids: Sequence[int], side: Side) -> str:
-        """The text of some ids, as a person would write it; special ids but UNK are left out."""
-        return self._sides[side].decode(ids)
+    def decode(
+        self, ids: Sequence[int], side: Side, copies: Mapping[int, Sequence[str]] | None = None
+    ) -> str:
+        """The text of some ids, as a person would write it; special ids but UNK are left out.
+
+        Args:
+            ids: as `encode` gives them.
+            side: whose ids they are.
+            copies: words to put in behind the word that the id at a place belongs to.
+        """
+        return self._sides[side].decode(ids, copies)
+
+    def unknown(self, text: str, side: Side) -> list[tuple[int, str]]:
+        """The words with an UNK among their ids, each after the place of its first one."""
+        return self._sides[side].unknown(_fold(tidy(text), self.config))
 
     def pieces(self, ids: Sequence[int], side: Side) -> list[str]:
         """What each id stands for, one by one."""
@@ -166,6 +181,18 @@ def load_tokenizer(folder: Path | str) -> Tokenizer:
             f"{tokenizer.target_size:,} pieces, but {SETTINGS} says {sizes}; the folder is damaged"
         )
     return tokenizer
+
+
+def same_vocabulary(one: Tokenizer, other: Tokenizer) -> bool:
+    """Whether the ids of both mean the same pieces, on both sides."""
+
+    def pieces(tokenizer: Tokenizer) -> list[list[str]]:
+        sizes = tokenizer.source_size, tokenizer.target_size
+        return [
+            tokenizer.pieces(range(size), side) for side, size in zip(SIDES, sizes, strict=True)
+        ]
+
+    return pieces(one) == pieces(other)
 
 
 def _fold(text: str, config: TokenizerConfig) -> str:

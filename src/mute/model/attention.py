@@ -6,7 +6,8 @@ from torch import Tensor, nn
 from mute.model.bank import BankLinear
 from mute.model.context import Context, LayerCache
 from mute.model.dropout import Dropout
-from mute.model.relative import RelativePositions
+from mute.model.fused import fused_attention
+from mute.model.relative import Relative, RelativePositions
 
 
 class Attention(nn.Module):
@@ -22,7 +23,14 @@ class Attention(nn.Module):
         self.relative = RelativePositions(members, d // heads, clip) if clip else None
         self.output = BankLinear(members, d, d)
 
-    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    def attend(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor,
+        relative: Relative | None = None,
+    ) -> Tensor:
         """softmax(QKᵀ/√k) V, and the output projection.
 
         Args:
@@ -30,22 +38,34 @@ class Attention(nn.Module):
             keys: (U, B, h, S, k)
             values: (U, B, h, S, k)
             mask: true where a query may look, broadcastable to (B, h, L, S)
+            relative: what the distance of two positions adds, if anything
 
         Returns:
             (U, B, L, d)
         """
         queries = queries * queries.size(-1) ** -0.5
         scores = queries @ keys.mT
-        if self.relative:
-            scores = scores + self.relative.scores(queries, keys.size(-2))
+        if relative:
+            scores = scores + relative.scores(queries, keys.size(-2))
         # Not -inf: a row without any real position would become NaN.
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
         weights: Tensor = self.dropout(scores.softmax(-1))
         mixed = weights @ values
-        if self.relative:
-            mixed = mixed + self.relative.mixed(weights)
-        attended: Tensor = self.output(mixed.transpose(2, 3).flatten(3))
-        return attended
+        if relative:
+            mixed = mixed + relative.mixed(weights)
+        return self.project(mixed.transpose(2, 3).flatten(3))
+
+    def project(self, mixed: Tensor) -> Tensor:
+        """The output projection: (U, B, L, d) → (max(U, P), B, L, d)."""
+        projected: Tensor = self.output(mixed)
+        return projected
+
+    @property
+    def can_be_fused(self) -> bool:
+        """Whether `fused_attention` may stand in: in training, where nothing looks in between."""
+        if not self.training or self.dropout.p > 0:
+            return False
+        return not torch.is_autocast_enabled(self.output.weight.device.type)
 
     def split(self, x: Tensor, parts: int) -> tuple[Tensor, ...]:
         """(U, B, L, parts · d) → `parts` times (U, B, h, L, k)."""
@@ -62,13 +82,17 @@ class SelfAttention(Attention):
 
     def forward(self, seen: Tensor, context: Context, cache: LayerCache | None = None) -> Tensor:
         """(U, B, L, d) → (max(U, P), B, L, d); with a cache, L new positions after it."""
-        queries, keys, values = self.split(self.input(seen), 3)
+        projected: Tensor = self.input(seen)
+        if self.can_be_fused:
+            tables = self.relative.tables(projected.size(-2)) if self.relative else ()
+            return self.project(fused_attention(projected, None, self.heads, context.mask, *tables))
+        queries, keys, values = self.split(projected, 3)
         if cache is not None:
             if "keys" in cache:
                 keys = torch.cat([cache["keys"], keys], dim=-2)
                 values = torch.cat([cache["values"], values], dim=-2)
             cache["keys"], cache["values"] = keys, values
-        return self.attend(queries, keys, values, context.mask)
+        return self.attend(queries, keys, values, context.mask, self.relative)
 
 
 class CrossAttention(Attention):
@@ -83,6 +107,10 @@ class CrossAttention(Attention):
         """(U, B, T, d) → (max(U, P), B, T, d); a cache keeps the memory's keys and values."""
         assert context.memory is not None, "the decoder gives its units a memory"
         assert context.memory_mask is not None, "a memory comes with its mask"
+        if self.can_be_fused:
+            memory: Tensor = self.memory(context.memory[None])
+            mask = context.memory_mask
+            return self.project(fused_attention(self.query(x), memory, self.heads, mask))
         if cache is not None and "memory_keys" in cache:
             keys, values = cache["memory_keys"], cache["memory_values"]
         else:

@@ -17,15 +17,11 @@ class Cache:
         self.length = 0
         self.layers: list[LayerCache] = [{} for _ in range(layers)]
 
-    def select(self, rows: Tensor, *, same_sentences: bool) -> None:
-        """Go on with these rows of the batch, in this order; a row may be taken repeatedly.
-
-        Where every row still belongs to the sentence it did, what came from the memory stays.
-        """
+    def select(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch, in this order; a row may be taken repeatedly."""
         for layer in self.layers:
             for name, kept in layer.items():
-                if not (same_sentences and name.startswith("memory")):
-                    layer[name] = kept.index_select(1, rows)
+                layer[name] = kept.index_select(1, rows)
 
 
 class Decoder(nn.Module):

@@ -21,7 +21,11 @@ CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer"
 
 
 def save_model(
-    folder: Path, config: ModelConfig, weights: Mapping[str, Tensor], tokenizer: Tokenizer
+    folder: Path,
+    config: ModelConfig,
+    weights: Mapping[str, Tensor],
+    tokenizer: Tokenizer,
+    max_length: int,
 ) -> None:
     """Write a model folder; in one that is there, the weights are replaced in one move.
 
@@ -30,27 +34,36 @@ def save_model(
         config: of the model
         weights: its parameters by name
         tokenizer: what it reads and writes with
+        max_length: the most pieces of a sentence that it was trained for
     """
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(folder / TOKENIZER)
-    settings = {"format": FORMAT, "model": config.model_dump(mode="json")}
+    settings = {
+        "format": FORMAT,
+        "max_length": max_length,
+        "model": config.model_dump(mode="json"),
+    }
     (folder / CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
     draft = folder / f".{WEIGHTS}.writing"
     save_file({name: value.contiguous() for name, value in weights.items()}, draft)
     draft.replace(folder / WEIGHTS)
 
 
-def load_model(folder: Path | str) -> tuple[Transformer, Tokenizer]:
+def model_folder(path: Path | str) -> Path:
+    """The model folder itself, of a model folder or of the run folder it is in."""
+    path = Path(path)
+    return path / "model" if (path / "model" / CONFIG).is_file() else path
+
+
+def load_model(path: Path | str) -> tuple[Transformer, Tokenizer]:
     """Read a model folder, or the one inside a run folder; nothing is unpickled.
 
     Raises:
         MuteError: it is no model, a file of it is missing or damaged, or another version of
             mute wrote it.
     """
-    folder = Path(folder)
-    if (folder / "model" / CONFIG).is_file():
-        folder = folder / "model"
-    config = _read_config(folder / CONFIG)
+    folder = model_folder(path)
+    config, _ = _read_settings(folder / CONFIG)
     tokenizer = load_tokenizer(folder / TOKENIZER)
     model = build(config, (tokenizer.source_size, tokenizer.target_size))
     try:
@@ -60,6 +73,11 @@ def load_model(folder: Path | str) -> tuple[Transformer, Tokenizer]:
             f"{folder / WEIGHTS}: missing, damaged or of another model: {error}"
         ) from None
     return model.eval(), tokenizer
+
+
+def max_length_of(path: Path | str) -> int:
+    """The most pieces of a sentence that a model was trained for; errors as of `load_model`."""
+    return _read_settings(model_folder(path) / CONFIG)[1]
 
 
 @torch.no_grad()
@@ -76,12 +94,12 @@ def load_weights(model: Transformer, weights: Mapping[str, Tensor]) -> None:
         value.copy_(weights[name])
 
 
-def _read_config(path: Path) -> ModelConfig:
+def _read_settings(path: Path) -> tuple[ModelConfig, int]:
     try:
         settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         version = settings["format"]
         if version == FORMAT:
-            return ModelConfig.model_validate(settings["model"])
+            return ModelConfig.model_validate(settings["model"]), int(settings["max_length"])
     except OSError as error:
         raise MuteError(
             f"{path}: cannot be read ({error.strerror}); a model is a folder that "

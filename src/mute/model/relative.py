@@ -6,11 +6,23 @@ with one column per distance and one with one column per position hold the same 
 row shifted by one against the row above.
 """
 
+from typing import Protocol
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mute.model.bank import bank_product
+
+
+class Relative(Protocol):
+    """What attention asks of relative positions."""
+
+    def scores(self, queries: Tensor, length: int) -> Tensor:
+        """What the key vectors add to the scores: (U, B, h, L, k) → (U, B, h, L, S)."""
+
+    def mixed(self, weights: Tensor) -> Tensor:
+        """What the value vectors add to the output: (U, B, h, L, S) → (U, B, h, L, k)."""
 
 
 class RelativePositions(nn.Module):
@@ -34,6 +46,13 @@ class RelativePositions(nn.Module):
         """What the value vectors add to the output: (U, B, h, L, S) → (U, B, h, L, k)."""
         table = self._by_distance(self.values, *weights.shape[-2:])
         return bank_product(to_distances(weights), table.mT)
+
+    def tables(self, length: int) -> tuple[Tensor, Tensor]:
+        """The vectors of all distances in a sentence, of keys and values: (P, 2 · L, k) each."""
+        keys, values = (
+            self._by_distance(table, length, length) for table in (self.keys, self.values)
+        )
+        return keys, values
 
     def _by_distance(self, table: Tensor, queries: int, keys: int) -> Tensor:
         """(P, 2 · clip + 1, k) → (P, L + S, k), for the distances -(S-1) … L.

@@ -26,22 +26,22 @@ class _OutputLoss(torch.autograd.Function):
         learning = ctx.needs_input_grad[0]
         low = _precision_of_products(states)
         states, weight_low = states.to(low), weight.to(low)
-        likelihood, even = weight.new_zeros(()), weight.new_zeros(())
+        size, positions = len(weight), len(states)
+        likelihood, normalisers = weight.new_zeros(()), weight.new_zeros(())
         if learning:
             to_states = torch.empty_like(states)
             to_weight, to_bias = torch.zeros_like(weight), torch.zeros_like(bias)
-        size = len(weight)
         step = max(1, CHUNK // size)
-        for chunk in (slice(start, start + step) for start in range(0, len(states), step)):
+        for chunk in (slice(start, start + step) for start in range(0, positions, step)):
             at_label = labels[chunk, None]
-            scores = F.linear(states[chunk], weight_low, bias.to(low))
-            log_p = scores.to(weight.dtype).log_softmax(1)
-            likelihood -= log_p.gather(1, at_label).sum()
-            even -= log_p.sum() / size
+            scores = F.linear(states[chunk], weight_low, bias.to(low)).to(weight.dtype)
+            p = scores.softmax(1)
+            # log Σ exp(score), from the word that has the most: its p is not 0 for sure.
+            normaliser = scores.amax(1) - p.amax(1).log()
+            normalisers += normaliser.sum()
+            likelihood += normaliser.sum() - scores.gather(1, at_label).sum()
             if learning:
-                # p - (1 - ε) · onehot(y) - ε / V, written over the log-probabilities
-                slope = log_p.exp_().sub_(smoothing / size)
-                slope.scatter_add_(1, at_label, slope.new_full(at_label.shape, smoothing - 1))
+                slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
                 to_bias += slope.sum(0)
                 slope = slope.to(low)
                 torch.mm(slope, weight_low, out=to_states[chunk])
@@ -49,7 +49,13 @@ class _OutputLoss(torch.autograd.Function):
                     to_weight.addmm_(slope.T, states[chunk])
                 else:  # sums stay in full precision
                     to_weight += slope.T @ states[chunk]
+        # What smoothing adds is the same for every word, so it needs no pass over the scores.
+        all_states, all_words = states.sum(0).to(weight.dtype), weight.sum(0)
+        even = normalisers - (all_states @ all_words + positions * bias.sum()) / size
         if learning:
+            to_states -= (smoothing / size * all_words).to(low)
+            to_weight -= smoothing / size * all_states
+            to_bias -= smoothing / size * positions
             ctx.save_for_backward(to_states, to_weight, to_bias)
         ctx.mark_non_differentiable(likelihood)
         return (1 - smoothing) * likelihood + smoothing * even, likelihood

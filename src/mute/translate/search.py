@@ -6,12 +6,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mute.data.vocabulary import BOS, EOS, PAD, UNK
-from mute.model.decoder import Cache
-from mute.model.transformer import Transformer
+from mute.data.vocabulary import BOS, EOS, PAD
+from mute.translate import constraints
+from mute.translate.decoding import Decoding
 
-NEVER = torch.tensor([PAD, UNK, BOS])
-"""What no translation may contain."""
+_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,12 @@ class SearchOptions:
     """The exponent of GNMT's length penalty; 0 for none."""
     nbest: int = 1
     """How many translations to return of each sentence."""
+    min_length: int = 0
+    """How many words a translation has at least."""
+    max_length: int | None = None
+    """How many words it has at most; twice the source's and ten if None."""
+    no_repeat: int = 0
+    """The length of word sequences that may occur once only; 0 for no such rule."""
 
 
 class Hypothesis(NamedTuple):
@@ -42,116 +47,172 @@ def length_penalty(length: Tensor | int, exponent: float) -> Tensor:
     return ((5 + torch.as_tensor(length)) / 6) ** exponent
 
 
-def longest_translation(source_lengths: Tensor) -> Tensor:
-    """How many words a translation may have, its end counted, given its source's length."""
-    return 2 * source_lengths + 10
+def penalised(log_probability: float, length: int, exponent: float) -> float:
+    """The score of a finished translation of `length` words, the end counted."""
+    return log_probability / float(length_penalty(length, exponent))
+
+
+def longest_translation(source: Tensor, prefixes: Tensor, options: SearchOptions) -> Tensor:
+    """(B,): how many words each translation may have, its end counted and its prefix not.
+
+    Args:
+        source: (B, S) ids with their ends
+        prefixes: (B, P) ids
+        options: may set a limit
+    """
+    lengths = (source != PAD).sum(1)
+    if options.max_length is None:
+        limits = (2 * lengths + 10).clamp(min=options.min_length + 1)
+    else:
+        limits = torch.full_like(lengths, options.max_length + 1)
+    return limits + (prefixes != PAD).sum(1)
 
 
 @torch.inference_mode()
 def beam_search(
-    model: Transformer, source: Tensor, options: SearchOptions
+    decoding: Decoding, source: Tensor, options: SearchOptions, prefixes: Tensor | None = None
 ) -> list[list[Hypothesis]]:
     """Translate a batch.
 
     Args:
-        model: in evaluation mode
+        decoding: of this batch, `options.beam` wide, just begun
         source: (B, S) ids with their ends, padded behind
         options: how to search
+        prefixes: (B, P) ids that the translations begin with, padded behind
 
     Returns:
         for each sentence up to `nbest` translations, best first
     """
-    search = _Search(model, source, options)
+    if prefixes is None:
+        prefixes = source[:, :0]
+    search = _Search(decoding, source, options, prefixes)
     while search.sentences:
         search.advance()
     return [sorted(found, key=lambda h: -h.score)[: options.nbest] for found in search.found]
 
 
-class _Search:
-    """Sentences that are still being translated, each with `width` partial translations.
+def apply_rules(
+    logits: Tensor, words: Tensor, limits: Tensor, options: SearchOptions, prefixes: Tensor
+) -> None:
+    """Rule out what may not come next.
 
-    Rows of all tensors are sentence by sentence, the better partial translation first.
+    Args:
+        logits: (B, W, V), changed in place
+        words: (B, W, T + 1), from BOS on
+        limits: (B,), the words a translation may have, its end counted
+        options: the rules
+        prefixes: (B, P)
     """
+    position = words.size(-1) - 1
+    prescribing = position < prefixes.size(1)
+    original = logits.clone() if prescribing else logits
+    constraints.rule_out(logits, constraints.NEVER)
+    if options.no_repeat:
+        constraints.repeat_nothing(logits, words[..., 1:], options.no_repeat)
+    if position < options.min_length:
+        constraints.rule_out(logits, (EOS,))
+    constraints.end_here(logits, limits <= position + 1)
+    if prescribing:
+        constraints.prescribe(logits, original, prefixes, position)
 
-    def __init__(self, model: Transformer, source: Tensor, options: SearchOptions) -> None:
-        self.model, self.options = model, options
-        self.memory, self.mask = model.encoder(source)
-        self.cache: Cache = model.decoder.start()
-        self.limits = longest_translation((source != PAD).sum(1))
+
+def best_words(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`logits.topk(count)` of the last axis, several times as fast for a large vocabulary.
+
+    The best `count` of all stand in the `count` blocks with the highest maxima.
+    """
+    size = logits.size(-1)
+    blocks = size // _BLOCK
+    if blocks <= count:
+        return logits.topk(min(count, size), dim=-1)
+    whole = torch.unflatten(logits[..., : blocks * _BLOCK], -1, (blocks, _BLOCK))
+    highest = whole.amax(-1).topk(count, dim=-1, sorted=False).indices
+    within = whole.gather(-2, highest[..., None].expand(*highest.shape, _BLOCK)).flatten(-2)
+    ids = (highest[..., None] * _BLOCK + torch.arange(_BLOCK, device=logits.device)).flatten(-2)
+    rest = torch.arange(blocks * _BLOCK, size, device=logits.device)
+    ids = torch.cat([ids, rest.expand(*ids.shape[:-1], -1)], dim=-1)
+    values = torch.cat([within, logits[..., blocks * _BLOCK :]], dim=-1)
+    best, chosen = values.topk(count, dim=-1)
+    return best, ids.gather(-1, chosen)
+
+
+class _Search:
+    """B sentences that are still being translated, W partial translations of each."""
+
+    def __init__(
+        self, decoding: Decoding, source: Tensor, options: SearchOptions, prefixes: Tensor
+    ) -> None:
+        self.decoding, self.options, self.prefixes = decoding, options, prefixes
+        self.limits = longest_translation(source, prefixes, options)
         self.sentences = list(range(len(source)))
         self.found: list[list[Hypothesis]] = [[] for _ in source]
-        self.width = 1
-        self.words = source.new_full((len(source), 1), BOS)  # (rows, length + 1)
-        self.scores = self.memory.new_zeros(len(source))  # (rows,)
+        self.words = source.new_full((len(source), options.beam, 1), BOS)  # (B, W, T + 1)
+        # All W are the same at first: only one of them counts.
+        self.scores = torch.full((len(source), options.beam), -torch.inf, device=source.device)
+        self.scores[:, 0] = 0
 
     def advance(self) -> None:
         """Add a word to every partial translation and let go of the sentences that are done."""
-        scores, rows, words = self._candidates()
-        length = self.words.size(1)  # of a candidate: BOS out, the new word in
+        scores, parents, words = self._candidates()
+        length = self.words.size(2)  # of a candidate: BOS out, the new word in
         ends = words == EOS
-        self._collect(scores, rows, ends, length)
+        self._collect(scores, parents, ends, length)
 
         # The best `beam` that go on: of 2 · beam at most half end.
         order = ends.long().argsort(dim=1, stable=True)[:, : self.options.beam]
         self.scores = scores.gather(1, order)
-        going_on = self._unfinished(self.scores, length)
-        self._keep(rows.gather(1, order), words.gather(1, order), going_on)
+        self._go_on_with(parents.gather(1, order), words.gather(1, order))
+        self._let_go(self._unfinished(length))
 
     def _candidates(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The 2 · beam best continuations of each sentence: scores, rows and words."""
-        logits = self.model.step(self.words[:, -1], self.memory, self.mask, self.cache)
-        normaliser = logits.logsumexp(1)
-        logits.index_fill_(1, NEVER.to(logits.device), -torch.inf)
-        at_limit = (self.limits <= self.words.size(1)).repeat_interleave(self.width)
-        other = torch.arange(logits.size(1), device=logits.device) != EOS
-        logits.masked_fill_(at_limit[:, None] & other, -torch.inf)
-        count = min(2 * self.options.beam, logits.size(1))
-        best, words = logits.topk(count, dim=1)
-        scores = self.scores[:, None] + best - normaliser[:, None]
+        """The 2 · beam best continuations of each sentence: scores, parents and words."""
+        logits = self.decoding.step(self.words[..., -1])
+        normaliser = logits.logsumexp(-1, keepdim=True)
+        apply_rules(logits, self.words, self.limits, self.options, self.prefixes)
+        best, words = best_words(logits, 2 * self.options.beam)
+        scores = (self.scores[..., None] + best - normaliser).flatten(1)
+        scores, chosen = scores.topk(min(2 * self.options.beam, scores.size(1)), dim=1)
+        return scores, chosen // best.size(-1), words.flatten(1).gather(1, chosen)
 
-        sentences = len(self.sentences)
-        at_most = min(2 * self.options.beam, self.width * count)
-        scores, chosen = scores.view(sentences, -1).topk(at_most, dim=1)
-        first_row = torch.arange(sentences, device=scores.device)[:, None] * self.width
-        rows = first_row + chosen // count
-        return scores, rows, words.view(sentences, -1).gather(1, chosen)
-
-    def _collect(self, scores: Tensor, rows: Tensor, ends: Tensor, length: int) -> None:
+    def _collect(self, scores: Tensor, parents: Tensor, ends: Tensor, length: int) -> None:
         """Take down the candidates that end, if they are among the best `beam`."""
-        penalty = float(length_penalty(length, self.options.length_penalty))
         ended = ends[:, : self.options.beam] & scores[:, : self.options.beam].isfinite()
         for index, candidate in ended.nonzero().tolist():
-            words = self.words[rows[index, candidate], 1:].tolist()
+            words = self.words[index, parents[index, candidate], 1:].tolist()
             score = float(scores[index, candidate])
-            found = self.found[self.sentences[index]]
-            found.append(Hypothesis(words, score, score / penalty))
+            value = penalised(score, length, self.options.length_penalty)
+            self.found[self.sentences[index]].append(Hypothesis(words, score, value))
 
-    def _unfinished(self, scores: Tensor, length: int) -> list[int]:
+    def _unfinished(self, length: int) -> list[int]:
         """The sentences in which a partial translation may still beat what has been found.
 
         Its score can only fall as it grows, and dividing by the penalty of the longest possible
         translation raises it most: what cannot win so cannot win at all.
         """
-        best = scores[:, 0] / length_penalty(self.limits, self.options.length_penalty).to(scores)
+        longest = length_penalty(self.limits, self.options.length_penalty)
+        bounds = (self.scores[:, 0] / longest.to(self.scores)).tolist()
+        limits = self.limits.tolist()
         going_on = []
-        for index, (sentence, bound) in enumerate(zip(self.sentences, best.tolist(), strict=True)):
+        for index, sentence in enumerate(self.sentences):
             found = sorted((h.score for h in self.found[sentence]), reverse=True)
             enough = len(found) >= self.options.nbest
-            beaten = enough and found[self.options.nbest - 1] >= bound
-            if not beaten and length < self.limits[index]:
+            beaten = enough and found[self.options.nbest - 1] >= bounds[index]
+            if not beaten and length < limits[index]:
                 going_on.append(index)
         return going_on
 
-    def _keep(self, rows: Tensor, words: Tensor, going_on: list[int]) -> None:
-        """Go on with the chosen rows of the sentences that are not done."""
-        kept = torch.tensor(going_on, dtype=torch.long, device=rows.device)
-        same = len(going_on) == len(self.sentences) and self.width == rows.size(1)
-        self.width = rows.size(1)
-        rows, words = rows[kept].flatten(), words[kept].flatten()
-        self.cache.select(rows, same_sentences=same)
-        if not same:
-            self.memory, self.mask = self.memory[rows], self.mask[rows]
-        self.words = torch.cat([self.words[rows], words[:, None]], dim=1)
-        self.scores = self.scores[kept].flatten()
-        self.limits = self.limits[kept]
+    def _go_on_with(self, parents: Tensor, words: Tensor) -> None:
+        """Replace the partial translations by the chosen candidates."""
+        self.decoding.select(parents)
+        past = self.words.gather(1, parents[..., None].expand(-1, -1, self.words.size(2)))
+        self.words = torch.cat([past, words[..., None]], dim=2)
+
+    def _let_go(self, going_on: list[int]) -> None:
+        """Keep the sentences that are not done."""
+        if len(going_on) == len(self.sentences):
+            return
+        kept = torch.tensor(going_on, dtype=torch.long, device=self.words.device)
+        self.decoding.keep(kept)
+        self.words, self.scores = self.words[kept], self.scores[kept]
+        self.limits, self.prefixes = self.limits[kept], self.prefixes[kept]
         self.sentences = [self.sentences[index] for index in going_on]

@@ -1,40 +1,63 @@
 """Text in one language → text in another."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import torch
+from torch import Tensor
+
 from mute.data.batching import pad
-from mute.data.tokenizer import Tokenizer
-from mute.data.vocabulary import EOS
-from mute.model.folder import load_model
+from mute.data.tokenizer import Tokenizer, same_vocabulary
+from mute.data.vocabulary import BOS, EOS, SPECIALS, UNK
+from mute.errors import MuteError
+from mute.model.folder import load_model, max_length_of, model_folder
+from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer
-from mute.runtime import keep_freed_memory
-from mute.translate.search import Hypothesis, SearchOptions, beam_search
+from mute.runtime import choose_device, keep_freed_memory, seed_of
+from mute.translate.decoding import Decoding, NarrowDecoding
+from mute.translate.engine import Compute, Engine
+from mute.translate.ensemble import EnsembleDecoding
+from mute.translate.forced import cross_attention, log_probabilities
+from mute.translate.sampling import Sampling, sample
+from mute.translate.search import Hypothesis, SearchOptions, beam_search, penalised
+from mute.translate.shortlist import Shortlist, load_shortlist
+from mute.translate.splitting import split_line
+from mute.translate.translation import LineError, Translation, joined
 
 BATCH_TOKENS = 2048
 """Source positions that are translated together."""
+BATCH_LOGITS = 1 << 26
+"""Scores of next words that are computed together: a wide beam makes for smaller batches."""
 
 
 @dataclass(frozen=True)
-class Translation:
-    """What a line became."""
+class _Part:
+    """A line, or as much of a long one as the model takes."""
 
+    line: int
     text: str
-    score: float
-    """The log-probability divided by the length penalty; 0 for an empty line."""
-    tokens: list[str]
-    """The pieces of the text."""
-    alternatives: list["Translation"]
-    """The next best translations, if they were asked for."""
+    source: list[int]
+    prefix: list[int]
 
 
 class Translator:
-    """A model with its tokenizer."""
+    """One model, or several that translate together, with their tokenizer."""
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer) -> None:
-        self.model = model.eval()
-        self.tokenizer = tokenizer
+    def __init__(
+        self,
+        models: Transformer | Sequence[Transformer],
+        tokenizer: Tokenizer,
+        max_length: int = 256,
+        compute: Compute = "float32",
+        shortlist: Shortlist | None = None,
+    ) -> None:
+        self.models = [models] if isinstance(models, Transformer) else list(models)
+        for model in self.models:
+            model.eval()
+        self.tokenizer, self.max_length, self.shortlist = tokenizer, max_length, shortlist
+        self.engines = [Engine(model, compute) for model in self.models]
+        self.device = next(self.models[0].parameters()).device
 
     def translate(
         self,
@@ -42,6 +65,14 @@ class Translator:
         beam: int = 4,
         length_penalty: float = 0.6,
         nbest: int = 1,
+        *,
+        min_length: int = 0,
+        max_length: int | None = None,
+        no_repeat: int = 0,
+        sampling: Sampling | None = None,
+        prefixes: Sequence[str] | None = None,
+        attention: bool = False,
+        strict: bool = False,
     ) -> list[Translation]:
         """Translate lines; there are as many translations, in the same order.
 
@@ -50,44 +81,217 @@ class Translator:
             beam: partial translations kept in the search; 1 is greedy and fastest
             length_penalty: the exponent of GNMT's length penalty
             nbest: how many translations of each line, the further ones as alternatives
+            min_length: pieces that a translation has at least
+            max_length: pieces that it has at most; twice the source's and ten if None
+            no_repeat: the length of sequences of pieces that may occur once only; 0 for no rule
+            sampling: draw translations instead of searching for the best
+            prefixes: what each translation has to begin with; empty for nothing
+            attention: add what each piece looked at
+            strict: refuse lines that are too long for the model, instead of splitting them
+
+        Raises:
+            LineError: a line is too long and `strict` was set, or no translation keeps the rules.
+            MuteError: the options contradict each other.
         """
-        options = SearchOptions(max(beam, nbest), length_penalty, nbest)
-        sources = [self.tokenizer.encode(line, "source") for line in lines]
-        translations = [Translation("", 0.0, [], [])] * len(lines)
-        for batch in _batches(sources):
-            found = beam_search(self.model, pad([[*sources[i], EOS] for i in batch]), options)
-            for index, hypotheses in zip(batch, found, strict=True):
-                translations[index] = self._translation(hypotheses)
+        if max_length is not None and max_length < min_length:
+            raise MuteError(f"max_length {max_length} is less than min_length {min_length}")
+        prefixes = [""] * len(lines) if prefixes is None else prefixes
+        if len(prefixes) != len(lines):
+            raise MuteError(f"{len(prefixes)} prefixes for {len(lines)} lines")
+        options = SearchOptions(
+            max(beam, nbest), length_penalty, nbest, min_length, max_length, no_repeat
+        )
+        by_line = [
+            self._parts(line, text, prefix, strict=strict)
+            for line, (text, prefix) in enumerate(zip(lines, prefixes, strict=True))
+        ]
+        parts = [part for of_line in by_line for part in of_line]
+        done = iter(self._translate(parts, options, sampling, attention=attention))
+        return [self._joined([next(done) for _ in of_line]) for of_line in by_line]
+
+    def score(
+        self, sources: Sequence[str], targets: Sequence[str], length_penalty: float = 0.6
+    ) -> list[Translation]:
+        """Score translations that are given, as the search would have scored them.
+
+        Args:
+            sources: sentences of the source language
+            targets: a translation of each
+            length_penalty: the exponent of GNMT's length penalty
+
+        Raises:
+            MuteError: there are not as many translations as sentences.
+        """
+        if len(sources) != len(targets):
+            raise MuteError(f"{len(targets)} translations of {len(sources)} lines")
+        encode = self.tokenizer.encode
+        given = [encode(text, "target") for text in targets]
+        parts = [_Part(i, text, encode(text, "source"), []) for i, text in enumerate(sources)]
+        scored: list[Translation] = [Translation("", 0.0)] * len(parts)
+        widest = max(map(len, given), default=0) + 1
+        for batch in self._batches(parts, range(len(parts)), widest):
+            source = self._sources([parts[i] for i in batch])
+            target = self._padded([[BOS, *given[i], EOS] for i in batch])
+            log_p = log_probabilities(self.models, source, target).tolist()
+            for i, value in zip(batch, log_p, strict=True):
+                score = penalised(value, len(given[i]) + 1, length_penalty)
+                scored[i] = Translation(
+                    targets[i], score, self.tokenizer.pieces(given[i], "target")
+                )
+        return scored
+
+    def _parts(self, line: int, text: str, prefix: str, *, strict: bool) -> list[_Part]:
+        """The line as a whole, or split if it is too long."""
+
+        def encode(part: str) -> list[int]:
+            return self.tokenizer.encode(part, "source")
+
+        start = self.tokenizer.encode(prefix, "target")
+        source = encode(text)
+        if len(source) <= self.max_length:
+            return [_Part(line, text, source, start)]
+        if strict:
+            reason = f"{len(source)} pieces, but the model takes {self.max_length}; split the line"
+            raise LineError(line, reason)
+        first, *others = split_line(text, self.max_length, lambda part: len(encode(part)))
+        return [
+            _Part(line, first, encode(first), start),
+            *(_Part(line, other, encode(other), []) for other in others),
+        ]
+
+    def _joined(self, parts: list[Translation]) -> Translation:
+        whole = joined(parts, self.tokenizer.languages[1])
+        if len(parts) == 1:
+            return whole
+        split = f"longer than the {self.max_length} pieces the model takes: translated in parts"
+        return replace(whole, warnings=[f"{split} ({len(parts)})", *whole.warnings])
+
+    def _translate(
+        self,
+        parts: list[_Part],
+        options: SearchOptions,
+        sampling: Sampling | None,
+        *,
+        attention: bool,
+    ) -> list[Translation]:
+        translations = [Translation("", 0.0)] * len(parts)
+        width = options.nbest if sampling else options.beam
+        for batch in self._batches(
+            parts, [i for i, part in enumerate(parts) if part.source], width
+        ):
+            if sampling:  # another stream of draws for every batch
+                sampling = replace(sampling, seed=seed_of(sampling.seed, batch[0]))
+            chosen = [parts[i] for i in batch]
+            for i, found in zip(batch, self._search(chosen, options, sampling), strict=True):
+                if not found:
+                    raise LineError(parts[i].line, "no translation keeps to the rules given")
+                best, *others = [self._translation(parts[i], h, attention=attention) for h in found]
+                translations[i] = replace(best, alternatives=others)
         return translations
 
-    def _translation(self, hypotheses: list[Hypothesis]) -> Translation:
-        best, *others = hypotheses
+    def _batches(
+        self, parts: list[_Part], chosen: Sequence[int], width: int
+    ) -> Iterator[list[int]]:
+        """The chosen parts by length, in groups that fit the budgets."""
+        order = sorted(chosen, key=lambda i: len(parts[i].source))
+        most = max(1, BATCH_LOGITS // (width * self.tokenizer.target_size))
+        batch: list[int] = []
+        for index in order:
+            full = (len(batch) + 1) * (len(parts[index].source) + 1) > BATCH_TOKENS
+            if batch and (full or len(batch) == most):
+                yield batch
+                batch = []
+            batch.append(index)
+        if batch:
+            yield batch
+
+    def _search(
+        self, parts: list[_Part], options: SearchOptions, sampling: Sampling | None
+    ) -> list[list[Hypothesis]]:
+        source = self._sources(parts)
+        prefixes = self._padded([part.prefix for part in parts])
+        width = options.nbest if sampling else options.beam
+        vocabulary = None
+        if self.shortlist:
+            vocabulary = torch.cat([self.shortlist.words(source), prefixes.flatten()]).unique()
+            prefixes = torch.searchsorted(vocabulary, prefixes)
+        decoding = self._start(source, width, vocabulary)
+        if sampling:
+            found = sample(decoding, source, options, sampling, prefixes)
+        else:
+            found = beam_search(decoding, source, options, prefixes)
+        if vocabulary is None:
+            return found
+        return [[h._replace(ids=vocabulary[h.ids].tolist()) for h in each] for each in found]
+
+    @torch.inference_mode()
+    def _start(self, source: Tensor, width: int, vocabulary: Tensor | None) -> Decoding:
+        members = [engine.start(source, width, vocabulary) for engine in self.engines]
+        decoding = members[0] if len(members) == 1 else EnsembleDecoding(members)
+        return decoding if vocabulary is None else NarrowDecoding(decoding, vocabulary)
+
+    def _translation(self, part: _Part, found: Hypothesis, *, attention: bool) -> Translation:
+        unknown = self.tokenizer.unknown(part.text, "source") if UNK in part.source else []
+        tokens = self.tokenizer.pieces(found.ids, "target")
+        if not (attention or unknown):
+            return Translation(self.tokenizer.decode(found.ids, "target"), found.score, tokens)
+        source, target = self._sources([part]), self._padded([[BOS, *found.ids]])
+        looked_at = cross_attention(self.models, source, target)[0]  # (T + 1, S)
+        copies: dict[int, list[str]] = {}
+        for place, word in unknown:
+            looking = looked_at[: max(1, len(found.ids)), place]
+            copies.setdefault(int(looking.argmax()), []).append(word)
         return Translation(
-            self.tokenizer.decode(best.ids, "target"),
-            best.score,
-            self.tokenizer.pieces(best.ids, "target"),
-            [self._translation([other]) for other in others],
+            self.tokenizer.decode(found.ids, "target", copies),
+            found.score,
+            tokens,
+            warnings=[f"not in the model's vocabulary, copied: {word}" for _, word in unknown],
+            source_tokens=[*self.tokenizer.pieces(part.source, "source"), SPECIALS[EOS]]
+            if attention
+            else [],
+            attention=looked_at.tolist() if attention else None,
         )
 
+    def _sources(self, parts: list[_Part]) -> Tensor:
+        return self._padded([[*part.source, EOS] for part in parts])
 
-def _batches(sources: list[list[int]]) -> Iterator[list[int]]:
-    """The lines that are not empty, by length, in groups of about BATCH_TOKENS positions."""
-    order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
-    batch: list[int] = []
-    for index in order:
-        if batch and (len(batch) + 1) * (len(sources[index]) + 1) > BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
+    def _padded(self, ids: list[list[int]]) -> Tensor:
+        return pad(ids).to(self.device)
 
 
-def load(path: Path | str) -> Translator:
-    """Open a model folder or a run folder.
+def load(
+    *models: Path | str,
+    units: Kept | None = None,
+    compute: Compute = "float32",
+    shortlist: bool = False,
+) -> Translator:
+    """Open a model folder or a run folder; several are an ensemble.
+
+    Args:
+        models: at least one folder
+        units: of the encoder's, those to translate with, from 0, the others muted: in every
+            layer, or a mapping from layers to units
+        compute: int8 is faster and nearly as good
+        shortlist: choose words from those that `mute shortlist` found likely; faster still
 
     Raises:
-        MuteError: there is no whole model in it.
+        MuteError: there is no whole model, ensembled models have different vocabularies, or
+            what was asked for cannot be had.
     """
     keep_freed_memory()
-    return Translator(*load_model(path))
+    loaded = [load_model(model) for model in models]
+    tokenizer = loaded[0][1]
+    for name, (_, other) in zip(models, loaded, strict=True):
+        if not same_vocabulary(tokenizer, other):
+            raise MuteError(f"{name} has another vocabulary than {models[0]}: no ensemble")
+    device = torch.device("cpu") if compute == "int8" else choose_device()
+    networks = [model.to(device) for model, _ in loaded]
+    for network in networks:
+        if units is not None:
+            keep_units(network, units)
+    likely = None
+    if shortlist:
+        sizes = tokenizer.source_size, tokenizer.target_size
+        likely = load_shortlist(model_folder(models[0]), *sizes)
+    longest = min(max_length_of(model) for model in models)
+    return Translator(networks, tokenizer, longest, compute, likely)

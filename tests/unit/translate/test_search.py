@@ -6,10 +6,12 @@ from torch import Tensor
 
 from mute.data.vocabulary import BOS, EOS, PAD
 from mute.model.transformer import Transformer
+from mute.translate import search
+from mute.translate.engine import Engine
 from mute.translate.search import (
     Hypothesis,
     SearchOptions,
-    beam_search,
+    best_words,
     length_penalty,
     longest_translation,
 )
@@ -20,6 +22,21 @@ SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0
 
 def model(**settings: object) -> Transformer:
     return double(small(**settings)).eval()
+
+
+@torch.inference_mode()
+def beam_search(
+    model: Transformer,
+    source: Tensor,
+    options: SearchOptions,
+    prefixes: Tensor | None = None,
+) -> list[list[Hypothesis]]:
+    decoding = Engine(model).start(source, options.beam)
+    return search.beam_search(decoding, source, options, prefixes)
+
+
+def limit_of(source: Tensor) -> int:
+    return int(longest_translation(source[None], source[None, :0], SearchOptions())[0])
 
 
 def log_probability(model: Transformer, source: Tensor, ids: list[int]) -> float:
@@ -54,7 +71,7 @@ def test_beam_one_is_greedy() -> None:
         SOURCE, beam_search(translator, SOURCE, SearchOptions(beam=1)), strict=True
     ):
         words = [BOS]
-        limit = int(longest_translation((source != PAD).sum()))
+        limit = limit_of(source)
         while words[-1] != EOS and len(words) < limit:
             logits = translator(source[None, source != PAD], torch.tensor([words]))[0, -1]
             logits[[0, 1, 2]] = -torch.inf
@@ -73,11 +90,7 @@ def test_batched_equals_one_by_one(beam: int) -> None:
         assert [h.score for h in found] == pytest.approx([h.score for h in alone])
 
 
-def test_a_beam_as_wide_as_everything_finds_the_best_of_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    limit = "mute.translate.search.longest_translation"
-    monkeypatch.setattr(limit, lambda lengths: lengths * 0 + 3)
+def test_a_beam_as_wide_as_everything_finds_the_best_of_all() -> None:
     translator = double(small(), vocab_size=8).eval()
     source = torch.tensor([5, 6, 3])
     words = range(4, 8)
@@ -90,7 +103,7 @@ def test_a_beam_as_wide_as_everything_finds_the_best_of_all(
         return log_probability(translator, source, ids) / penalty
 
     best = max(everything, key=score)
-    (found,) = beam_search(translator, source[None], SearchOptions(beam=30))
+    (found,) = beam_search(translator, source[None], SearchOptions(beam=30, max_length=2))
     assert found[0].ids == best
     assert found[0].score == pytest.approx(score(best))
 
@@ -100,7 +113,7 @@ def test_every_translation_ends_within_its_limit() -> None:
     with torch.no_grad():
         translator.output.bias[EOS] = -1e6  # never, of its own accord
     for source, found in zip(SOURCE, beam_search(translator, SOURCE, SearchOptions()), strict=True):
-        assert len(found[0].ids) + 1 == int(longest_translation((source != PAD).sum()))
+        assert len(found[0].ids) + 1 == limit_of(source)
 
 
 def test_nothing_that_is_no_word_is_ever_chosen() -> None:
@@ -126,3 +139,58 @@ def test_a_stronger_length_penalty_makes_longer_translations() -> None:
 
     assert total(0.0) <= total(0.6) <= total(3.0)
     assert total(0.0) < total(3.0)
+
+
+def test_a_translation_has_as_many_words_as_asked_for() -> None:
+    options = SearchOptions(4, nbest=4, min_length=5, max_length=7)
+    lengths = {len(h.ids) for found in beam_search(model(), SOURCE, options) for h in found}
+    assert lengths
+    assert lengths <= {5, 6, 7}
+
+
+def test_a_minimum_beyond_the_usual_limit_is_reached() -> None:
+    for found in beam_search(model(), SOURCE, SearchOptions(min_length=40)):
+        assert len(found[0].ids) == 40
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_no_sequence_occurs_twice(n: int) -> None:
+    translator = model()
+    with torch.no_grad():
+        translator.output.bias[EOS] = -20  # long translations
+        translator.output.bias[5:7] = 5  # of few words
+
+    def repeats(no_repeat: int) -> bool:
+        options = SearchOptions(4, nbest=2, max_length=12, no_repeat=no_repeat)
+        ids = [h.ids for found in beam_search(translator, SOURCE, options) for h in found]
+        sequences = [[tuple(each[i : i + n]) for i in range(len(each) - n + 1)] for each in ids]
+        return any(len(each) != len(set(each)) for each in sequences)
+
+    assert repeats(0)
+    assert not repeats(n)
+
+
+def test_a_translation_begins_with_its_prefix_and_is_scored_with_it() -> None:
+    translator = model()
+    prefixes = torch.tensor([[9, 9, 4], [7, 0, 0], [0, 0, 0]])
+    options = SearchOptions(3, nbest=3, no_repeat=1)  # a prefix stands above the rules
+    found = beam_search(translator, SOURCE, options, prefixes)
+    free = beam_search(translator, SOURCE, options)
+    assert all(h.ids[:3] == [9, 9, 4] for h in found[0])
+    assert all(h.ids[:1] == [7] for h in found[1])
+    assert found[2] == free[2]
+    for source, hypotheses in zip(SOURCE, found, strict=True):
+        for hypothesis in hypotheses:
+            expected = log_probability(translator, source, hypothesis.ids)
+            assert hypothesis.log_probability == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [5, 64, 100, 640, 1000, 6400])
+@pytest.mark.parametrize("count", [1, 8])
+def test_the_best_words_by_blocks_are_the_best_of_all(size: int, count: int) -> None:
+    logits = torch.randn(3, 2, size, generator=torch.Generator().manual_seed(size))
+    logits[0, 0, ::2] = -torch.inf
+    expected = logits.topk(min(count, size), dim=-1)
+    best, words = best_words(logits, count)
+    assert torch.equal(best, expected.values)
+    assert torch.equal(logits.gather(-1, words), best)

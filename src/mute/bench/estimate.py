@@ -1,0 +1,141 @@
+"""What a run will take, told before it starts."""
+
+import time
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from mute.bench.material import Material, prepared_material
+from mute.bench.memory import memory_room, peak_memory
+from mute.bench.training import TimedTrainer
+from mute.config import Config, TrainConfig
+from mute.errors import MuteError
+from mute.experiment import sections
+from mute.model.parameters import parameter_count
+from mute.runtime import choose_device, keep_freed_memory
+
+_FRACTION = 16
+_PATIENCE = 30.0  # seconds of typical steps after which no further one is begun
+_COPIES = 4  # of every weight: itself, its gradient, and Adam's two moments
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Times are of training alone, without validations; None if there is too little memory."""
+
+    parameters: int
+    steps: int
+    batches_per_epoch: int
+    steps_per_epoch: float
+    seconds_per_step: float | None
+    seconds_per_epoch: float | None
+    seconds_of_run: float | None
+    peak_memory: int
+    """Bytes, with the largest batch that the budget allows."""
+    memory_room: int | None
+    """Bytes that there are; None if the system does not tell."""
+    checkpoint: int
+    """Bytes of one."""
+    disk: int
+    """Bytes of all checkpoints that are kept."""
+    warnings: list[str]
+
+
+def estimate_run(config: Config, steps: int) -> Estimate:
+    """Run a few steps: on the largest batch there can be, then on what the run begins with.
+
+    Args:
+        config: of the run
+        steps: typical ones to measure, if they do not take too long
+
+    Raises:
+        MuteError: the config lacks a section, its data is not prepared, or the model alone is
+            too large for this machine.
+    """
+    keep_freed_memory()
+    data, training = sections(config)
+    device = choose_device()
+    material = prepared_material(data, training, device)
+    room = memory_room(device)
+    parameters = parameter_count(config.model, material.sizes)
+    _check_the_model_fits(parameters, training, room)
+    trainer = TimedTrainer(config.model, training, material)
+    need = _need_of_largest_batch(trainer, material, room)
+    fits = room is None or need <= room
+    of_step = _seconds_per_step(trainer, material, steps) if fits else None
+    batches = sum(1 for _ in material.stream.epoch(0))
+    per_epoch = batches / training.accumulate
+    checkpoint = _size_of_checkpoint(trainer)
+    return Estimate(
+        parameters=parameters,
+        steps=training.steps,
+        batches_per_epoch=batches,
+        steps_per_epoch=per_epoch,
+        seconds_per_step=of_step,
+        seconds_per_epoch=of_step and of_step * per_epoch,
+        seconds_of_run=of_step and of_step * training.steps,
+        peak_memory=need,
+        memory_room=room,
+        checkpoint=checkpoint,
+        disk=checkpoint * training.keep,
+        warnings=[] if fits or room is None else [_warning(need, room, training)],
+    )
+
+
+def _check_the_model_fits(parameters: int, training: TrainConfig, room: int | None) -> None:
+    """Before anything of it is made."""
+    need = 4 * parameters * (_COPIES + bool(training.average_decay))
+    if room is not None and need > room:
+        raise MuteError(
+            f"the weights, their gradients, moments and average take {need / 1e9:.1f} GB, but "
+            f"there are {room / 1e9:.1f} GB: choose a smaller model or a larger machine"
+        )
+
+
+def _need_of_largest_batch(trainer: TimedTrainer, material: Material, room: int | None) -> int:
+    """The peak of memory: measured, or worked out from a small batch if it is too much."""
+    length = material.longest
+    sentences = trainer.config.batch_tokens // length
+    few = -(-sentences // _FRACTION)
+    nothing = _peak_after(trainer, material, 1, 2)  # the first step also makes the moments
+    little = _peak_after(trainer, material, few, length)
+    need = nothing + (little - nothing) * sentences // few
+    if room is not None and need > room:
+        return need
+    return _peak_after(trainer, material, sentences, length)
+
+
+def _peak_after(trainer: TimedTrainer, material: Material, sentences: int, length: int) -> int:
+    # From the second batch on, the gradients of those before it are there too.
+    batches = min(2, trainer.config.accumulate)
+    trainer.step([material.full_batch(sentences, length)] * batches)
+    return peak_memory(material.device)
+
+
+def _seconds_per_step(trainer: TimedTrainer, material: Material, steps: int) -> float:
+    started, done = time.perf_counter(), 0
+    trainer.watch.restart()
+    for plan in material.first_steps(steps, trainer.config.accumulate):
+        trainer.step(material.batches(plan))
+        done += 1
+        if time.perf_counter() - started > _PATIENCE:
+            break
+    return sum(trainer.watch.read().values()) / done
+
+
+def _size_of_checkpoint(trainer: TimedTrainer) -> int:
+    """The bytes of all numbers that `Trainer.save` writes."""
+    tensors: list[Tensor] = list(trainer.model.parameters())
+    for moments in trainer.optimizer.state_dict()["state"].values():
+        tensors += moments.values()
+    if trainer.average:
+        tensors += trainer.average.weights.values()
+    return sum(tensor.nbytes for tensor in tensors)
+
+
+def _warning(need: int, room: int, training: TrainConfig) -> str:
+    return (
+        f"training needs about {need / 1e9:.1f} GB, but there are {room / 1e9:.1f} GB: lower "
+        f"train.batch_tokens ({training.batch_tokens}), and raise train.accumulate by the same "
+        f"factor to keep the size of a step"
+    )

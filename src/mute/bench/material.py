@@ -1,0 +1,172 @@
+"""What a benchmark runs on: the config's prepared data, or random sentences like it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mute.config import Config, DataConfig, TrainConfig
+from mute.data.batching import Batch, BatchStream, Corpus, Indices, Position, make_batch
+from mute.data.manifest import load_manifest
+from mute.data.prepared import load_prepared
+from mute.data.vocabulary import BOS, EOS, SPECIALS
+from mute.errors import MuteError
+from mute.experiment import reader, weights
+
+VOCABULARY = (32_000, 32_000)
+"""Of the random sentences, if nothing else is asked for."""
+MEAN_LENGTH, LONGEST = 25, 256
+"""Of the random sentences, in pieces."""
+_PAIRS = 20_000
+
+Plan = list[tuple[Indices, Position]]
+"""The batches of one optimizer step, each with the position behind it."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """Sentence pairs, and the batches that training makes of them."""
+
+    prepared: bool
+    """Whether these are the config's own sentences; else they are random."""
+    sizes: tuple[int, int]
+    """Of the source's and the target's vocabulary."""
+    read: Callable[[int], Corpus]
+    """The pairs, as an epoch sees them."""
+    stream: BatchStream
+    device: torch.device
+
+    @property
+    def mean_lengths(self) -> tuple[int, int]:
+        """Of source and target in pieces, rounded, ends not counted."""
+        source, target = (max(1, round(float(each.mean()))) for each in self.read(0).lengths)
+        return source, target
+
+    @property
+    def longest(self) -> int:
+        """Of all sentences of both sides, the end counted."""
+        return 1 + max(int(each.max()) for each in self.read(0).lengths)
+
+    def first_steps(self, count: int, accumulate: int) -> list[Plan]:
+        """What the first steps of a run are made of."""
+        stream = self.stream.after(Position())
+        return [list(islice(stream, accumulate)) for _ in range(count)]
+
+    def batches(self, plan: Plan) -> list[Batch]:
+        """The batches of a step, as a trainer makes them."""
+        return [
+            make_batch(self.read(position.epoch), indices).to(self.device)
+            for indices, position in plan
+        ]
+
+    def random_source(self, sentences: int, length: int) -> Tensor:
+        """(sentences, length + 1): random words, and the end."""
+        return self._words(sentences, length, self.sizes[0])
+
+    def full_batch(self, sentences: int, length: int) -> Batch:
+        """A batch without padding, of random words, `length` positions on both sides."""
+        target = self._words(sentences, length - 1, self.sizes[1])
+        begin = torch.full_like(target[:, :1], BOS)
+        return Batch(
+            self._words(sentences, length - 1, self.sizes[0]),
+            torch.cat([begin, target[:, :-1]], dim=1),
+            target,
+            np.arange(sentences, dtype=np.int32),
+        )
+
+    def _words(self, sentences: int, length: int, size: int) -> Tensor:
+        words = torch.randint(len(SPECIALS), size, (sentences, length + 1), device=self.device)
+        words[:, -1] = EOS
+        return words
+
+
+class RandomPairs:
+    """Pairs of random words; the lengths are spread as those of real text are.
+
+    Args:
+        sizes: of the two vocabularies
+        longest: pieces a sentence has at most
+        seed: decides all of it
+    """
+
+    def __init__(self, sizes: tuple[int, int], longest: int, seed: int) -> None:
+        self._sizes, self._seed = sizes, seed
+        random = np.random.default_rng(seed)
+        source = random.gamma(3.0, MEAN_LENGTH / 3.0, _PAIRS)
+        target = source * random.normal(1.0, 0.15, _PAIRS)
+        self._lengths = tuple(_whole(each, longest) for each in (source, target))
+
+    def __len__(self) -> int:
+        return _PAIRS
+
+    def __getitem__(self, index: int) -> tuple[list[int], list[int]]:
+        random = np.random.default_rng((self._seed, index))
+        source, target = (
+            random.integers(len(SPECIALS), size, lengths[index]).tolist()
+            for size, lengths in zip(self._sizes, self._lengths, strict=True)
+        )
+        return source, target
+
+    @property
+    def lengths(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """How many words each source and each target has."""
+        source, target = self._lengths
+        return source, target
+
+
+def _whole(lengths: NDArray[np.float64], longest: int) -> NDArray[np.int32]:
+    return np.rint(lengths).clip(1, max(1, longest)).astype(np.int32)
+
+
+def open_material(
+    config: Config,
+    training: TrainConfig,
+    device: torch.device,
+    sizes: tuple[int, int] | None = None,
+) -> Material:
+    """The config's prepared data; random sentences if there is none, or if sizes are given.
+
+    Raises:
+        MuteError: the data was prepared with other settings, or is damaged; or a vocabulary is
+            too small.
+    """
+    data = config.data
+    if sizes is None and data is not None and load_manifest(Path(data.prepared)) is not None:
+        return prepared_material(data, training, device)
+    return _random_material(data, training, device, sizes or VOCABULARY)
+
+
+def prepared_material(data: DataConfig, training: TrainConfig, device: torch.device) -> Material:
+    """The config's prepared data.
+
+    Raises:
+        MuteError: it is missing, damaged or made from other settings.
+    """
+    prepared = load_prepared(data)
+    corpus, seed = prepared.train, training.seed
+    return Material(
+        prepared=True,
+        sizes=(prepared.tokenizer.source_size, prepared.tokenizer.target_size),
+        read=reader(prepared, data.sampling, seed),
+        stream=BatchStream(corpus, training.batch_tokens, seed, weights(data, corpus)),
+        device=device,
+    )
+
+
+def _random_material(
+    data: DataConfig | None, training: TrainConfig, device: torch.device, sizes: tuple[int, int]
+) -> Material:
+    if min(sizes) <= len(SPECIALS):
+        raise MuteError(
+            f"--vocab-size {min(sizes)}: leaves no word beside the {len(SPECIALS)} special ones; "
+            f"give more"
+        )
+    longest = min(data.max_length if data else LONGEST, training.batch_tokens - 1)
+    corpus = RandomPairs(sizes, longest, training.seed)
+    stream = BatchStream(corpus, training.batch_tokens, training.seed)
+    return Material(False, sizes, lambda _: corpus, stream, device)

@@ -1,0 +1,59 @@
+"""How much is computed, and how fast that is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ParamSpec
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
+
+Arguments = ParamSpec("Arguments")
+_Shape = list[int]
+
+
+def _added_product(_: _Shape, left: _Shape, right: _Shape, **__: Any) -> int:
+    return 2 * left[0] * left[1] * right[1]
+
+
+def _convolution_backward(slope: _Shape, x: _Shape, kernel: _Shape, *_: Any, **__: Any) -> int:
+    """One more convolution for each of input and kernel."""
+    return 2 * conv_flop_count(x, kernel, slope)
+
+
+# PyTorch's counter passes over products in place, and takes every channel of the kernel's
+# gradient for connected to every other, though here each is a group of its own.
+_FORMULAS = {
+    torch.ops.aten.addmm_: _added_product,
+    torch.ops.aten.convolution_backward: _convolution_backward,
+}
+
+
+def count_work(
+    call: Callable[Arguments, object], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> int:
+    """Make a call, and count the operations (FLOP) of the matrix products in it.
+
+    A multiplication and an addition are two; whatever is no product of matrices or convolution
+    counts nothing. 8-bit products are not seen.
+    """
+    with FlopCounterMode(display=False, custom_mapping=_FORMULAS) as counter:
+        call(*args, **kwargs)
+    operations: int = counter.get_total_flops()
+    return operations
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What was achieved in a stretch of time."""
+
+    target_tokens_per_second: float
+    gflops: float
+    """Billions of operations per second, of those that `count_work` counts."""
+    share_of_peak: float
+    """Of the machine's large float32 products."""
+
+
+def speed(tokens: int, work: int, seconds: float, peak: float) -> Speed:
+    """The speed of so much in so many seconds, on a machine with this peak in GFLOP/s."""
+    gflops = work / seconds / 1e9
+    return Speed(tokens / seconds, gflops, gflops / peak)

@@ -1,0 +1,70 @@
+"""What a search asks of a model: the scores of the next words of several translations at once."""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from mute.model.decoder import Decoder
+
+
+class Decoding(Protocol):
+    """A batch of B sentences in the midst of translation, W partial translations of each."""
+
+    def step(self, words: Tensor) -> Tensor:
+        """Add a word to every partial translation: (B, W) ids → (B, W, V) logits of the next."""
+
+    def select(self, parents: Tensor) -> None:
+        """Go on, at each place, with the translation that stood at `parents` (B, W) of it."""
+
+    def keep(self, sentences: Tensor) -> None:
+        """Go on with some of the sentences: (n,) indices."""
+
+
+class PlainDecoding:
+    """By the model's own step and cache: works for every kind of unit.
+
+    Each partial translation is a row by itself, with its own copy of all that is kept.
+    """
+
+    def __init__(
+        self, decoder: Decoder, output: nn.Module, memory: Tensor, mask: Tensor, width: int
+    ) -> None:
+        self.decoder, self.output, self.width = decoder, output, width
+        self.memory = memory.repeat_interleave(width, 0)
+        self.mask = mask.repeat_interleave(width, 0)
+        self.cache = decoder.start()
+
+    def step(self, words: Tensor) -> Tensor:
+        """See `Decoding.step`."""
+        states = self.decoder(words.flatten()[:, None], self.memory, self.mask, self.cache)
+        logits: Tensor = self.output(states)
+        return logits.view(*words.shape, -1)
+
+    def select(self, parents: Tensor) -> None:
+        """See `Decoding.select`."""
+        first = torch.arange(len(parents), device=parents.device)[:, None] * self.width
+        self.cache.select((first + parents).flatten())
+
+    def keep(self, sentences: Tensor) -> None:
+        """See `Decoding.keep`."""
+        places = torch.arange(self.width, device=sentences.device)
+        rows = (sentences[:, None] * self.width + places).flatten()
+        self.memory, self.mask = self.memory[rows], self.mask[rows]
+        self.cache.select(rows)
+
+
+class NarrowDecoding:
+    """A decoding in which only some words can come next; to the search they are all there are.
+
+    Word n of the search is `vocabulary[n]`, a sorted (V,) that begins with the special ids, so
+    that these mean the same everywhere.
+    """
+
+    def __init__(self, inner: Decoding, vocabulary: Tensor) -> None:
+        self.inner, self.vocabulary = inner, vocabulary
+        self.select, self.keep = inner.select, inner.keep
+
+    def step(self, words: Tensor) -> Tensor:
+        """See `Decoding.step`."""
+        return self.inner.step(self.vocabulary[words])

@@ -1,0 +1,60 @@
+"""Forced decoding: what models think of translations that are given."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from mute.data.vocabulary import PAD
+from mute.model.layer import MultiUnitLayer
+from mute.model.transformer import Transformer
+from mute.translate.ensemble import mean_log_probability
+
+
+@torch.inference_mode()
+def log_probabilities(models: Sequence[Transformer], source: Tensor, target: Tensor) -> Tensor:
+    """The log-probability of each given translation, its end included.
+
+    Args:
+        models: one, or an ensemble
+        source: (B, S) ids with their ends, padded behind
+        target: (B, T + 1) ids from BOS to EOS, padded behind
+
+    Returns:
+        (B,)
+    """
+    log_p = mean_log_probability([model(source, target[:, :-1]) for model in models])
+    words = target[:, 1:, None]
+    return log_p.gather(-1, words).masked_fill(words == PAD, 0).sum((1, 2))
+
+
+@torch.inference_mode()
+def cross_attention(models: Sequence[Transformer], source: Tensor, target: Tensor) -> Tensor:
+    """How much each word of a translation, as it was chosen, looked at each of the source.
+
+    The mean over the heads, units and models of the last decoder layer but one, which is known
+    to align best (Garg et al. 2019), or of the only one.
+
+    Args:
+        models: one, or an ensemble
+        source: (B, S) ids with their ends, padded behind
+        target: (B, T) ids from BOS on, padded behind
+
+    Returns:
+        (B, T, S), rows sum to 1
+    """
+    seen: list[Tensor] = []
+    for model in models:
+        layer = model.decoder.layers[max(0, len(model.decoder.layers) - 2)]
+        assert isinstance(layer, MultiUnitLayer)
+        assert layer.units.cross is not None, "a decoder's units look at the memory"
+
+        def look(_module: object, _inputs: object, weights: Tensor) -> None:
+            seen.append(weights.mean((0, 2)))  # (U, B, h, T, S) → (B, T, S)
+
+        hook = layer.units.cross.dropout.register_forward_hook(look)
+        try:
+            model.decoder(target, *model.encoder(source))
+        finally:
+            hook.remove()
+    return torch.stack(seen).mean(0)

@@ -1,0 +1,87 @@
+"""Products with 8-bit weights: a quarter of the memory traffic, and several times the speed.
+
+Each row of a weight matrix has its own scale; the input's is found anew for every call. Sums are
+32-bit and the result is float32 again, so only the products themselves lose precision. The kernels
+are those of FBGEMM, which PyTorch brings along for x86 processors.
+"""
+
+import warnings
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mute.errors import MuteError
+from mute.model.bank import BankLinear
+from mute.runtime import survives
+
+_ENGINE = "fbgemm"
+_PROBE = """
+import torch
+from mute.translate.int8 import Int8Linear
+torch.inference_mode().__enter__()
+print(Int8Linear(torch.ones(64, 64), torch.ones(64))(torch.ones(64, 64)).sum())
+"""
+
+
+class Int8Linear(nn.Module):
+    """A linear layer in 8 bits: (..., n) → (..., m)."""
+
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        super().__init__()
+        scales = (weight.abs().amax(1).double() / 127).clamp(min=1e-12)
+        zeros = torch.zeros(len(weight), dtype=torch.long)
+        with warnings.catch_warnings():  # that these types will go, with a later PyTorch
+            warnings.simplefilter("ignore")
+            quantized = torch.quantize_per_channel(weight.float(), scales, zeros, 0, torch.qint8)
+        torch.backends.quantized.engine = _ENGINE
+        self.packed: Any = torch.ops.quantized.linear_prepack(quantized, bias.float())
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Multiply; the input is rounded to 7 bits, so that no processor's 16-bit sums overflow."""
+        product: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, reduce_range=True)
+        return product
+
+
+class Int8Bank(nn.Module):
+    """A `BankLinear` in 8 bits."""
+
+    def __init__(self, bank: BankLinear) -> None:
+        super().__init__()
+        self._weight, self._bias = bank.weight.detach(), bank.bias.detach()
+
+    @cached_property
+    def _side_by_side(self) -> Int8Linear:
+        return Int8Linear(self._weight.flatten(0, 1), self._bias.flatten())
+
+    @cached_property
+    def _members(self) -> list[Int8Linear]:
+        return [Int8Linear(*member) for member in zip(self._weight, self._bias, strict=True)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(U, ..., n) → (max(U, P), ..., m), as `bank_product` does."""
+        members = len(self._weight)
+        if members == 1:
+            product: Tensor = self._side_by_side(x)
+            return product
+        if x.size(0) == 1:
+            product = self._side_by_side(x[0])
+            return torch.unflatten(product, -1, (members, -1)).movedim(-2, 0)
+        return torch.stack([member(each) for member, each in zip(self._members, x, strict=True)])
+
+
+def to_int8(model: nn.Module) -> None:
+    """Replace every linear layer and bank inside a model.
+
+    Raises:
+        MuteError: this machine has no such arithmetic, or dies of it.
+    """
+    if _ENGINE not in torch.backends.quantized.supported_engines or not survives(_PROBE):
+        raise MuteError("--compute int8: this machine cannot; use float32")
+    for module in list(model.modules()):
+        for name, part in list(module.named_children()):
+            if isinstance(part, BankLinear):
+                setattr(module, name, Int8Bank(part))
+            elif isinstance(part, nn.Linear):
+                setattr(module, name, Int8Linear(part.weight.detach(), part.bias.detach()))

@@ -1,0 +1,93 @@
+"""Sampling: translations drawn from a model instead of searched for."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from mute.data.vocabulary import BOS, EOS
+from mute.translate.decoding import Decoding
+from mute.translate.search import (
+    Hypothesis,
+    SearchOptions,
+    apply_rules,
+    longest_translation,
+    penalised,
+)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """From which words to draw, and how boldly."""
+
+    temperature: float = 1.0
+    """Below 1 likely words become likelier still, above 1 all become more alike."""
+    top_k: int = 0
+    """Draw from so many of the most probable words; 0 for all."""
+    top_p: float = 1.0
+    """Draw from the fewest words that have this share of the probability."""
+    seed: int = 1
+
+
+@torch.inference_mode()
+def sample(
+    decoding: Decoding,
+    source: Tensor,
+    options: SearchOptions,
+    sampling: Sampling,
+    prefixes: Tensor | None = None,
+) -> list[list[Hypothesis]]:
+    """Draw `options.nbest` translations of each sentence, independently.
+
+    Args:
+        decoding: of this batch, `options.nbest` wide, just begun
+        source: (B, S) ids with their ends, padded behind
+        options: lengths and rules; the beam plays no part
+        sampling: how to draw
+        prefixes: (B, P) ids that the translations begin with, padded behind
+
+    Returns:
+        the translations of each sentence, by falling score: the model's own log-probability,
+        whatever they were drawn from, divided by the length penalty
+    """
+    if prefixes is None:
+        prefixes = source[:, :0]
+    generator = torch.Generator(source.device).manual_seed(sampling.seed)
+    limits = longest_translation(source, prefixes, options)
+    words = source.new_full((len(source), options.nbest, 1), BOS)
+    scores = torch.zeros(len(source), options.nbest, device=source.device)
+    done = torch.zeros_like(scores, dtype=torch.bool)
+    while not done.all():
+        logits = decoding.step(words[..., -1])
+        normaliser = logits.logsumexp(-1, keepdim=True)
+        apply_rules(logits, words, limits, options, prefixes)
+        drawn = draw(logits, sampling, generator)
+        gain = (logits.gather(-1, drawn) - normaliser)[..., 0]
+        scores = torch.where(done, scores, scores + gain)
+        words = torch.cat([words, drawn.masked_fill(done[..., None], EOS)], dim=-1)
+        done = done | (words[..., -1] == EOS)
+    return [
+        sorted(
+            (_hypothesis(ids, score, options) for ids, score in zip(*sentence, strict=True)),
+            key=lambda h: -h.score,
+        )
+        for sentence in zip(words.tolist(), scores.tolist(), strict=True)
+    ]
+
+
+def draw(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> Tensor:
+    """A word for each row of logits: (B, W, V) → (B, W, 1)."""
+    best, words = (logits / sampling.temperature).sort(dim=-1, descending=True)
+    if sampling.top_k:
+        best[..., sampling.top_k :] = -torch.inf
+    probabilities = best.softmax(-1)
+    # A word stays if those before it do not reach the share yet: the first always does.
+    before = probabilities.cumsum(-1) - probabilities
+    probabilities = probabilities.masked_fill(before >= sampling.top_p, 0)
+    chosen = torch.multinomial(probabilities.flatten(0, 1), 1, generator=generator)
+    return words.gather(-1, chosen.view(*logits.shape[:-1], 1))
+
+
+def _hypothesis(words: list[int], score: float, options: SearchOptions) -> Hypothesis:
+    ids = words[1 : words.index(EOS)]
+    return Hypothesis(ids, score, penalised(score, len(ids) + 1, options.length_penalty))

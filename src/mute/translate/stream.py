@@ -1,0 +1,213 @@
+"""A text of any length through some work, a block of lines at a time.
+
+What the work is, this module does not know; what is read and written, the work does not.
+"""
+
+import gzip
+import lzma
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import BinaryIO
+
+from mute.data.corpus import name_of, read_text
+from mute.errors import MuteError
+
+Row = tuple[str, ...]
+"""A line of each column: of the text, and of the file beside it if there is one."""
+Work = Callable[[int, list[Row]], list[str]]
+"""The number of the first line, from 1, and the rows of a block → what to write for each."""
+Watch = Callable[[int, int | None], None]
+"""Is told how many lines are done, first those done before, and of how many if that is known."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A text, and what is to be done with it.
+
+    Args:
+        columns: the text, and perhaps a second one that goes with it line by line
+        work: what is done with a block
+        lines_at_once: the size of a block
+        watch: is told how far it is
+    """
+
+    columns: Sequence[Path | BinaryIO]
+    work: Work
+    lines_at_once: int
+    watch: Watch
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether the columns are files, not pipes or devices."""
+        return all(isinstance(each, Path) and each.is_file() for each in self.columns)
+
+    def rows(self) -> Iterator[Row]:
+        """All rows.
+
+        Raises:
+            MuteError: a column cannot be read, or the columns differ in length.
+        """
+        columns = [read_text(each) for each in self.columns]
+        for count, row in enumerate(zip_longest(*columns)):
+            if None in row:
+                counts = [
+                    count + (line is not None) + sum(1 for _ in rest)
+                    for line, rest in zip(row, columns, strict=True)
+                ]
+                first, second = map(name_of, self.columns)
+                raise MuteError(
+                    f"{first} has {counts[0]:,} lines, but {second} has {counts[1]:,}; give a line "
+                    f"of each, if need be an empty one"
+                )
+            yield row
+
+    def blocks(self, known: "Content | None" = None) -> Iterator[tuple[int, list[Row]]]:
+        """The rows in blocks, each with the number of its first line.
+
+        Args:
+            known: what the columns held before, if they were read before
+
+        Raises:
+            MuteError: as `rows`, and at the end, if that is not what they hold now.
+        """
+        rows = self.rows() if known is None else self._unchanged(known)
+        first = 1
+        while block := list(islice(rows, self.lines_at_once)):
+            yield first, block
+            first += len(block)
+
+    def _unchanged(self, known: "Content") -> Iterator[Row]:
+        content = Content()
+        for row in self.rows():
+            content.add(row)
+            yield row
+        if content.digest() != known.digest():
+            raise MuteError(
+                f"{' or '.join(map(name_of, self.columns))} has changed since this run began; "
+                f"start over"
+            )
+
+    def do(self, first: int, rows: list[Row], suffix: str) -> bytes:
+        """What a block becomes, as the output file has it.
+
+        Blocks of a compressed file are compressed by themselves: one after the other, they are
+        a compressed file too.
+        """
+        done = self.work(first, rows)
+        assert len(done) == len(rows), "as much comes out as goes in"
+        return pack("".join(f"{each}\n" for each in done), suffix)
+
+
+class Content:
+    """What was read: how many rows, and their digest."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self._digest = blake2b(digest_size=16)
+
+    def add(self, row: Row) -> None:
+        """One more row."""
+        self.lines += 1
+        self._digest.update("\n".join((*row, "")).encode())
+
+    def digest(self) -> str:
+        """What only the same rows have."""
+        return self._digest.hexdigest()
+
+
+def survey(job: Job) -> Content:
+    """Read all rows once: a mistake in the last line is better found before the hours of work.
+
+    Raises:
+        MuteError: as `Job.rows`.
+    """
+    content = Content()
+    for row in job.rows():
+        content.add(row)
+    return content
+
+
+def pack(text: str, suffix: str) -> bytes:
+    """A text as the content of a file with that suffix."""
+    content = text.encode()
+    if suffix == ".gz":
+        return gzip.compress(content, mtime=0)  # without the time: the same text, the same bytes
+    return lzma.compress(content) if suffix == ".xz" else content
+
+
+def pour(job: Job, write: Callable[[bytes], None], suffix: str = "") -> None:
+    """Do a job block by block, and write what comes out at once."""
+    known = survey(job) if job.can_be_read_again else None
+    done, total = 0, known.lines if known else None
+    job.watch(done, total)
+    for first, rows in job.blocks(known):
+        write(job.do(first, rows, suffix))
+        done += len(rows)
+        job.watch(done, total)
+    if not done:
+        write(pack("", suffix))
+
+
+def to_standard_output(content: bytes) -> None:
+    """Write to where the lines of a pipe go.
+
+    Raises:
+        BrokenPipeError: nobody reads it; no reason to complain.
+        MuteError: it cannot be written.
+    """
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    except OSError as error:
+        # Python tries again at its end to write what is left, and would tell of a second error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise MuteError(f"standard output: cannot be written ({error.strerror})") from None
+
+
+def pour_into_file(job: Job, output: Path) -> None:
+    """Do a job that cannot be resumed; a file appears when it is done, and not before.
+
+    Raises:
+        MuteError: as `Job.rows`, or the file cannot be written.
+    """
+    special = output.exists() and not output.is_file()  # a device or a pipe: nothing to rename
+    draft = output if special else output.with_name(f".{output.name}.{os.getpid()}.writing")
+    with _explained(output):
+        file = draft.open("wb", buffering=0)  # or what cannot be written fails again at closing
+
+    def write(content: bytes) -> None:
+        rest = memoryview(content)
+        with _explained(output):
+            while rest:
+                rest = rest[file.write(rest) :]
+
+    try:
+        with file:
+            pour(job, write, output.suffix)
+            if not special:
+                with _explained(output):
+                    os.fsync(file.fileno())
+                    draft.replace(output)
+    finally:
+        if not special:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise MuteError(
+            f"{path}: cannot be written ({error.strerror}); mend that and start over"
+        ) from None

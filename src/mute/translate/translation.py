@@ -1,0 +1,56 @@
+"""What a line becomes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from mute.errors import MuteError
+from mute.translate.splitting import join_parts
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A translation of a line."""
+
+    text: str
+    score: float
+    """The log-probability divided by the length penalty; 0 for an empty line."""
+    tokens: list[str] = field(default_factory=list)
+    """The pieces of the text, as the model chose them."""
+    alternatives: list["Translation"] = field(default_factory=list)
+    """The next best translations, if they were asked for."""
+    warnings: list[str] = field(default_factory=list)
+    """What a user should know: that the line was split, or that words were copied."""
+    source_tokens: list[str] = field(default_factory=list)
+    """The pieces that the model read and their end, if attention was asked for."""
+    attention: list[list[float]] | None = None
+    """For each of `tokens`, and for their end, how much it looked at each of `source_tokens`."""
+
+
+class LineError(MuteError):
+    """A line that cannot be translated; `index` is its place among those given."""
+
+    def __init__(self, index: int, reason: str) -> None:
+        super().__init__(f"line {index + 1}: {reason}")
+        self.index, self.reason = index, reason
+
+
+def joined(parts: Sequence[Translation], language: str) -> Translation:
+    """The translation of a line from those of its parts; scores are added up.
+
+    The n-th alternative is made of the n-th alternatives of all parts.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    others = zip(*(part.alternatives for part in parts), strict=False)
+    maps = [torch.tensor(part.attention) for part in parts if part.attention is not None]
+    return Translation(
+        join_parts([part.text for part in parts], language),
+        sum(part.score for part in parts),
+        [token for part in parts for token in part.tokens],
+        [joined(other, language) for other in others],
+        [warning for part in parts for warning in part.warnings],
+        [token for part in parts for token in part.source_tokens],
+        torch.block_diag(*maps).tolist() if maps else None,
+    )

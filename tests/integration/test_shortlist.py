@@ -1,0 +1,83 @@
+"""`mute shortlist`, as a user types it."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+import torch
+
+from mute.cli import shortlist_command
+from mute.config import ModelConfig
+from mute.configfile import load_config
+from mute.data.prepared import Prepared, load_prepared
+from mute.model.folder import save_model
+from mute.model.transformer import build
+from mute.translate.shortlist import FREQUENT, PER_WORD, load_shortlist
+from tests.integration.command import run
+
+
+@pytest.fixture(scope="module")
+def prepared(experiment_file: Path) -> Prepared:
+    data = load_config(experiment_file).data
+    assert data is not None
+    return load_prepared(data)
+
+
+@pytest.fixture
+def run_folder(prepared: Prepared, tmp_path: Path) -> Path:
+    tokenizer = prepared.tokenizer
+    config = ModelConfig(d_model=8, d_ffn=8, heads=2, encoder_layers=1, decoder_layers=1)
+    model = build(config, (tokenizer.source_size, tokenizer.target_size))
+    weights = dict(model.named_parameters())
+    save_model(tmp_path / "run" / "model", config, weights, tokenizer, max_length=100)
+    return tmp_path / "run"
+
+
+def test_it_is_put_into_the_model_folder_and_measured(
+    experiment_file: Path,
+    run_folder: Path,
+    prepared: Prepared,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = ["--per-word", "8", "--frequent", "50"]
+    assert run("shortlist", str(run_folder), str(experiment_file), *options) == 0
+    assert (run_folder / "model" / "shortlist.safetensors").is_file()
+    told = capsys.readouterr().out
+    shortlist = load_shortlist(run_folder, 500, 500)
+    found = total = 0
+    for index in range(len(prepared.dev)):
+        source, target = prepared.dev[index]
+        allowed = set(shortlist.words(torch.tensor([source.tolist()])).tolist())
+        found += sum(each in allowed for each in target.tolist())
+        total += len(target)
+    assert f"{found / total:.2%} of the target pieces" in told
+    assert found / total > 0.9
+    assert "of 500 pieces" in told
+
+
+def test_a_model_of_another_vocabulary_is_refused(
+    experiment_file: Path,
+    run_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    other = ["--set", f"data.prepared={tmp_path}/other", "--set", "data.tokenizer.size=450"]
+    assert run("prepare", str(experiment_file), *other) == 0
+    assert run("shortlist", str(run_folder), str(experiment_file), *other) == 2
+    told = capsys.readouterr().err
+    assert f"{run_folder}: has another vocabulary than {tmp_path}/other; give the config" in told
+    assert not (run_folder / "model" / "shortlist.safetensors").exists()
+
+
+def test_a_config_without_data_is_told(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.yaml").write_text("model: {preset: tiny}\n")
+    assert run("shortlist", str(run_folder), str(tmp_path / "c.yaml")) == 2
+    assert "has no 'data:' section" in capsys.readouterr().err
+
+
+def test_the_command_has_the_defaults_of_the_module() -> None:
+    defaults = inspect.signature(shortlist_command).parameters
+    assert defaults["per_word"].default == PER_WORD
+    assert defaults["frequent"].default == FREQUENT

@@ -1,0 +1,144 @@
+"""The engine must say what the model says, and nothing that was done for speed may show."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from mute.errors import MuteError
+from mute.model.transformer import Transformer
+from mute.translate.decoding import Decoding, NarrowDecoding, PlainDecoding
+from mute.translate.engine import FIRST_ROOM, Engine, TreeDecoding
+from mute.translate.ensemble import EnsembleDecoding
+from mute.translate.search import SearchOptions, beam_search
+from tests.unit.model.oracle import double, small
+
+SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0, 0]])
+
+SYSTEMS: list[dict[str, object]] = [
+    {},
+    {"relative_positions": 0},
+    {"sinusoidal_positions": False},
+    {"units": 3, "sequential": True},
+    {"units": 3, "shared": "ffn"},
+    {"units": 3, "shared": "attention"},
+    {"units": 2, "unit": "convolution"},
+    {"decoder": {"units": 2}},
+    {"decoder": {"units": 2, "shared": "attention"}},
+    {"decoder": {"units": 2, "shared": "ffn", "sequential": True}},
+    {"decoder": {"unit": "convolution"}},
+]
+
+
+def plain(model: Transformer, width: int) -> PlainDecoding:
+    memory, mask = model.encoder(SOURCE)
+    return PlainDecoding(model.decoder, model.output, memory, mask, width)
+
+
+@pytest.mark.parametrize("settings", SYSTEMS, ids=str)
+@torch.inference_mode()
+def test_it_decodes_as_the_model_does(settings: dict[str, object]) -> None:
+    """Beyond the first room, with translations that change places and sentences that leave."""
+    model = double(small(**settings)).eval()
+    ours, oracle = Engine(model).start(SOURCE, 3), plain(model, 3)
+    generator = torch.Generator().manual_seed(1)
+    sentences = len(SOURCE)
+    for step in range(FIRST_ROOM + 4):
+        words = torch.randint(4, 13, (sentences, 3), generator=generator)
+        torch.testing.assert_close(ours.step(words), oracle.step(words))
+        parents = torch.randint(0, 3, (sentences, 3), generator=generator)
+        ours.select(parents)
+        oracle.select(parents)
+        if step in {5, 9}:
+            sentences -= 1
+            kept = torch.tensor([0, 2])[:sentences]
+            ours.keep(kept)
+            oracle.keep(kept)
+
+
+@torch.inference_mode()
+def test_only_kinds_of_units_it_does_not_know_take_the_plain_way() -> None:
+    def kind(**settings: object) -> type:
+        return type(Engine(double(small(**settings))).start(SOURCE, 2))
+
+    assert kind() is TreeDecoding
+    assert kind(decoder={"units": 2}) is TreeDecoding
+    assert kind(decoder={"unit": "convolution"}) is PlainDecoding
+
+
+@torch.inference_mode()
+def test_the_model_itself_stays_as_it_is() -> None:
+    model = double(small(units=2)).eval()
+    before = model(SOURCE, SOURCE)
+    kinds = [type(module) for module in model.modules()]
+    engine = Engine(model)
+    assert torch.equal(model(SOURCE, SOURCE), before)
+    assert [type(module) for module in model.modules()] == kinds
+    shared = {weight.data_ptr() for weight in model.parameters()}
+    assert engine.model.decoder.norm.weight.data_ptr() in shared, "weights are not copied"
+
+
+@torch.inference_mode()
+def test_some_words_only() -> None:
+    model = double(small()).eval()
+    words = torch.tensor([0, 1, 2, 3, 5, 8, 11])
+    narrow = NarrowDecoding(Engine(model).start(SOURCE, 2, words), words)
+    whole = Engine(model).start(SOURCE, 2)
+    chosen = torch.tensor([[4, 5], [6, 4], [3, 5]])
+    torch.testing.assert_close(narrow.step(chosen), whole.step(words[chosen])[..., words])
+
+
+@torch.inference_mode()
+def test_an_ensemble_means_probabilities() -> None:
+    models = [double(small()).eval(), double(small(units=2)).eval()]
+    words = torch.full((3, 2), 7)
+    together = EnsembleDecoding([Engine(model).start(SOURCE, 2) for model in models])
+    each = torch.stack([Engine(m).start(SOURCE, 2).step(words).softmax(-1) for m in models])
+    torch.testing.assert_close(together.step(words).exp(), each.mean(0))
+
+
+@torch.inference_mode()
+def test_an_ensemble_of_a_model_with_itself_is_that_model() -> None:
+    model = double(small()).eval()
+
+    def search(decoding: Decoding) -> list[list[list[int]]]:
+        found = beam_search(decoding, SOURCE, SearchOptions(3, nbest=3))
+        return [[h.ids for h in each] for each in found]
+
+    alone = search(Engine(model).start(SOURCE, 3))
+    twice = search(EnsembleDecoding([Engine(model).start(SOURCE, 3) for _ in range(2)]))
+    assert twice == alone
+
+
+@torch.inference_mode()
+def test_damaged_weights_are_named() -> None:
+    model = double(small()).eval()
+    model.encoder.norm.weight[0] = torch.nan
+    with pytest.raises(MuteError, match="NaN or infinity: its weights are damaged"):
+        Engine(model).start(SOURCE, 2)
+
+
+def spread(tensor: Tensor) -> float:
+    return float(tensor.std())
+
+
+@pytest.mark.parametrize("settings", [{}, {"units": 3, "sequential": True}], ids=str)
+@torch.inference_mode()
+def test_int8_is_near_float32(settings: dict[str, object]) -> None:
+    config = small(d_model=64, d_ffn=128, **settings)
+    model = double(config, vocab_size=50).float().eval()
+    for weight in model.parameters():
+        if weight.dim() > 1:
+            weight.mul_(0.2)
+    exact, rounded = Engine(model), Engine(model, "int8")
+    words = torch.full((3, 2), 7)
+    expected, found = exact.start(SOURCE, 2).step(words), rounded.start(SOURCE, 2).step(words)
+    assert not torch.equal(found, expected)
+    assert spread(found - expected) < 0.05 * spread(expected)
+    narrow = rounded.start(SOURCE, 2, torch.arange(0, 50, 2)).step(words)
+    assert spread(narrow - expected[..., ::2]) < 0.05 * spread(expected)
+
+
+def test_int8_where_it_is_not_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mute.translate.int8.survives", lambda _: False)
+    with pytest.raises(MuteError, match="--compute int8: this machine cannot; use float32"):
+        Engine(double(small()), "int8")

@@ -1,0 +1,239 @@
+"""The translator on a model that has learned nothing: what it promises does not depend on that."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from mute.config import TokenizerConfig
+from mute.data.tokenizer import Tokenizer, learn_tokenizer
+from mute.data.toy import pairs
+from mute.errors import MuteError
+from mute.model.folder import save_model
+from mute.model.transformer import Transformer
+from mute.translate import translator as module
+from mute.translate.sampling import Sampling
+from mute.translate.search import length_penalty
+from mute.translate.shortlist import Shortlist
+from mute.translate.translation import LineError
+from mute.translate.translator import Translator, load
+from tests.unit.model.oracle import double, small
+
+TEXT = list(pairs(200, seed=1, split="train"))
+LINES = ["The dog sleeps.", "", "He sees the old house in the garden.", "Yes"]
+
+
+def tokenizer_of(kind: str, **settings: object) -> Tokenizer:
+    config = TokenizerConfig.model_validate({"kind": kind, "size": 400, **settings})
+    return learn_tokenizer(TEXT, config, ("en", "de"))
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return tokenizer_of("sentencepiece")
+
+
+def model_for(tokenizer: Tokenizer, seed: int = 1, **settings: object) -> Transformer:
+    torch.manual_seed(seed)
+    assert tokenizer.source_size == tokenizer.target_size
+    return double(small(**settings), vocab_size=tokenizer.source_size).float()
+
+
+@pytest.fixture(scope="module")
+def translator(tokenizer: Tokenizer) -> Translator:
+    return Translator(model_for(tokenizer, units=3, sequential=True), tokenizer)
+
+
+def test_order_and_count_are_kept_whatever_the_batches(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = LINES * 3
+    together = translator.translate(lines)
+    assert [t.text == "" for t in together] == [line == "" for line in lines]
+    monkeypatch.setattr(module, "BATCH_TOKENS", 10)
+    assert [t.text for t in translator.translate(lines)] == [t.text for t in together]
+    monkeypatch.setattr(module, "BATCH_LOGITS", 1)
+    assert [t.text for t in translator.translate(lines)] == [t.text for t in together]
+
+
+def test_a_given_translation_gets_the_score_the_search_gave_it(translator: Translator) -> None:
+    lines = [line for line in LINES if line]
+    found = translator.translate(lines, beam=3, nbest=3)
+    for line, translation in zip(lines, found, strict=True):
+        for each in (translation, *translation.alternatives):
+            ids = translator.tokenizer.encode(each.text, "target")
+            if translator.tokenizer.pieces(ids, "target") != each.tokens:
+                continue  # another way to cut the same text into pieces, with its own score
+            (given,) = translator.score([line], [each.text])
+            assert given.score == pytest.approx(each.score, rel=1e-4)
+            assert given.tokens == each.tokens
+
+
+def test_scores_of_a_batch_are_those_of_each_alone(translator: Translator) -> None:
+    targets = ["Der Hund schläft.", "", "Er sieht das alte Haus im Garten.", "Ja"]
+    together = translator.score(LINES, targets, length_penalty=0)
+    for line, target, scored in zip(LINES, targets, together, strict=True):
+        (alone,) = translator.score([line], [target], length_penalty=0)
+        assert scored.score == pytest.approx(alone.score, rel=1e-5)
+        assert scored.text == target
+        assert scored.score < 0
+        (penalised,) = translator.score([line], [target], length_penalty=0.6)
+        length = len(alone.tokens) + 1
+        expected = alone.score / float(length_penalty(length, 0.6))
+        assert penalised.score == pytest.approx(expected)
+
+
+def test_a_long_line_is_split_marked_and_whole(tokenizer: Tokenizer) -> None:
+    translator = Translator(model_for(tokenizer), tokenizer, max_length=20)
+    long = "The dog sleeps. " * 12
+    short = "The dog sleeps."
+    first, second = translator.translate([long, short], nbest=2, attention=True)
+    assert second.warnings == []
+    (warning,) = first.warnings
+    assert warning.startswith("longer than the 20 pieces the model takes: translated in parts")
+    ends = first.source_tokens.count("</s>")
+    assert warning.endswith(f"({ends})")
+    assert ends > 1
+    pieces = [token for token in first.source_tokens if token != "</s>"]
+    assert "".join(pieces).replace("▁", "") == long.replace(" ", "")
+    assert len(first.alternatives) == 1
+    assert first.attention is not None
+    assert len(first.attention) == len(first.tokens) + ends
+    assert all(len(row) == len(first.source_tokens) for row in first.attention)
+
+
+def test_a_long_line_is_refused_when_strict(tokenizer: Tokenizer) -> None:
+    translator = Translator(model_for(tokenizer), tokenizer, max_length=20)
+    with pytest.raises(LineError, match=r"line 2: .* pieces, but the model takes 20") as caught:
+        translator.translate(["Yes", "The dog sleeps. " * 12], strict=True)
+    assert caught.value.index == 1
+
+
+def test_attention_is_a_distribution_over_the_source(translator: Translator) -> None:
+    for line, translation in zip(LINES, translator.translate(LINES, attention=True), strict=True):
+        if not line:
+            continue
+        assert translation.attention is not None
+        rows = torch.tensor(translation.attention)
+        assert rows.shape == (len(translation.tokens) + 1, len(translation.source_tokens))
+        torch.testing.assert_close(rows.sum(1), torch.ones(len(rows)))
+        assert translation.source_tokens[-1] == "</s>"
+
+
+def test_unknown_words_are_copied_where_they_are_looked_at() -> None:
+    tokenizer = tokenizer_of("moses-bpe")
+    translator = Translator(model_for(tokenizer), tokenizer)
+    plain, marked = translator.translate(["The dog sleeps.", "The dog Ωλ sleeps."], nbest=2)
+    assert plain.warnings == []
+    assert marked.warnings == ["not in the model's vocabulary, copied: Ωλ"]
+    for each in (marked, *marked.alternatives):
+        assert each.text.count("Ωλ") == 1
+        assert "<unk>" not in each.text
+
+
+def test_a_prefix_begins_the_translation(translator: Translator) -> None:
+    prefixes = ["Der Hund", "", "", "Ja"]
+    translations = translator.translate(LINES, prefixes=prefixes)
+    for prefix, translation in zip(prefixes, translations, strict=True):
+        assert translation.text.startswith(prefix)
+    assert translations[2] == translator.translate(LINES)[2]
+
+
+def test_samples_differ_by_seed_and_stay_within_the_rules(translator: Translator) -> None:
+    def texts(seed: int) -> list[str]:
+        how = Sampling(seed=seed)
+        found = translator.translate(LINES, nbest=2, sampling=how, max_length=8)
+        assert all(len(t.tokens) <= 8 for t in found)
+        return [t.text for t in found]
+
+    assert texts(1) == texts(1)
+    assert texts(1) != texts(2)
+
+
+def test_a_shortlist_leaves_other_words_out(tokenizer: Tokenizer) -> None:
+    model = model_for(tokenizer)
+    allowed = torch.arange(4, tokenizer.target_size, 3, dtype=torch.int32)
+    nothing = torch.zeros(tokenizer.source_size, 1, dtype=torch.int32)
+    shortlist = Shortlist(nothing, allowed, tokenizer.target_size)
+    names = set(tokenizer.pieces(allowed.tolist(), "target"))
+    narrow = Translator(model, tokenizer, shortlist=shortlist)
+    for translation in narrow.translate(LINES):
+        assert set(translation.tokens) <= names
+    (forced,) = narrow.translate(["Yes"], prefixes=["Der Hund"])
+    assert forced.text.startswith("Der Hund")
+    everything = replace_common(shortlist, tokenizer.target_size)
+    whole = Translator(model, tokenizer, shortlist=everything)
+    assert whole.translate(LINES) == Translator(model, tokenizer).translate(LINES)
+
+
+def replace_common(shortlist: Shortlist, size: int) -> Shortlist:
+    return Shortlist(shortlist.partners, torch.arange(size, dtype=torch.int32), size)
+
+
+def test_rules_that_contradict_each_other_are_refused(translator: Translator) -> None:
+    with pytest.raises(MuteError, match="max_length 3 is less than min_length 5"):
+        translator.translate(LINES, min_length=5, max_length=3)
+    with pytest.raises(MuteError, match="1 prefixes for 4 lines"):
+        translator.translate(LINES, prefixes=["x"])
+    with pytest.raises(MuteError, match="1 translations of 4 lines"):
+        translator.score(LINES, ["x"])
+    with pytest.raises(LineError, match="line 1: no translation keeps to the rules given"):
+        translator.translate(["Yes"], no_repeat=1, min_length=translator.tokenizer.target_size)
+
+
+def saved(folder: Path, tokenizer: Tokenizer, seed: int, **settings: object) -> Path:
+    model = model_for(tokenizer, seed, **settings)
+    save_model(folder, model.config, dict(model.named_parameters()), tokenizer, max_length=33)
+    return folder
+
+
+def test_loading_an_ensemble_or_some_units(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    one = saved(tmp_path / "one", tokenizer, 1, units=3)
+    two = saved(tmp_path / "two", tokenizer, 2)
+    assert load(one).max_length == 33
+
+    def best(translator: Translator) -> list[tuple[str, float]]:
+        return [(t.text, t.score) for t in translator.translate(LINES)]
+
+    both = load(one, two)
+    assert best(both) != best(load(one))
+    (found,) = both.translate(["Yes"])
+    if both.tokenizer.pieces(both.tokenizer.encode(found.text, "target"), "target") == found.tokens:
+        assert both.score(["Yes"], [found.text])[0].score == pytest.approx(found.score, rel=1e-4)
+    assert best(load(one, units=[1])) != best(load(one))
+    assert best(load(one, units={0: [1]})) != best(load(one, units=[1]))
+    assert [t for t, _ in best(load(one, units=[0, 1, 2]))] == [t for t, _ in best(load(one))]
+    assert best(load(one, compute="int8")) != best(load(one))
+
+
+def test_an_ensemble_needs_one_vocabulary(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    one = saved(tmp_path / "one", tokenizer, 1)
+    other_pieces = learn_tokenizer(TEXT[:100], replace_size(tokenizer.config), ("en", "de"))
+    two = saved(tmp_path / "two", other_pieces, 1)
+    with pytest.raises(MuteError, match=r"two has another vocabulary than .*one: no ensemble"):
+        load(one, two)
+
+
+def replace_size(config: TokenizerConfig) -> TokenizerConfig:
+    return config.model_copy(update={"size": 390})
+
+
+def test_a_model_without_a_shortlist_says_how_to_make_one(
+    tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    with pytest.raises(MuteError, match="mute shortlist"):
+        load(saved(tmp_path / "one", tokenizer, 1), shortlist=True)
+
+
+def test_parts_are_joined_as_their_language_writes(tokenizer: Tokenizer) -> None:
+    translator = Translator(model_for(tokenizer), tokenizer, max_length=20)
+    chinese = tokenizer_of("sentencepiece", joint=True)
+    chinese.languages = ("en", "zh")
+    (spaced,) = translator.translate(["The dog sleeps. " * 12])
+    (close,) = Translator(translator.models, chinese, max_length=20).translate(
+        ["The dog sleeps. " * 12]
+    )
+    assert spaced.tokens == close.tokens
+    assert len(close.text) < len(spaced.text)
+    assert replace(spaced, text="") == replace(close, text="")
