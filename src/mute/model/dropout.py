@@ -28,6 +28,12 @@ class Dropout(nn.Module):
             return F.dropout(x, self.p)
         return x * keep_mask(x, self.p)
 
+    def add(self, x: Tensor, y: Tensor) -> Tensor:
+        """x + forward(y), in one pass; x may lack leading axes of y."""
+        if not self.training or self.p == 0 or y.device.type != "cpu":
+            return x + self(y)
+        return torch.addcmul(x, y, keep_mask(y, self.p))
+
     def extra_repr(self) -> str:
         """Show p when the module is printed."""
         return f"p={self.p}"

@@ -1,8 +1,9 @@
 """Position-wise feed-forward networks, one for each unit or one for all."""
 
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from mute.model.bank import BankLinear, BankNorm
+from mute.model.bank import BankLinear, BankNorm, bank_product
 from mute.model.dropout import Dropout
 
 
@@ -18,6 +19,17 @@ class FeedForward(nn.Module):
 
     def forward(self, s: Tensor) -> Tensor:
         """(U, B, L, d) → (max(U, P), B, L, d)."""
-        hidden = self.expand(self.norm(s)).relu()
+        hidden = self._expanded(s).relu_()
         contracted: Tensor = self.contract(self.dropout(hidden))
         return contracted
+
+    def _expanded(self, s: Tensor) -> Tensor:
+        """W₁ norm_i(s) + b₁."""
+        if not self.training or len(self.norm.weight) == 1:
+            expanded: Tensor = self.expand(self.norm(s))
+            return expanded
+        # The units' scales and shifts go into the matrix: fewer passes over the vectors.
+        scale, shift = self.norm.weight[:, None], self.norm.bias[..., None]
+        weight, bias = self.expand.weight, self.expand.bias
+        normal = F.layer_norm(s, s.shape[-1:])
+        return bank_product(normal, weight * scale, bias + (weight @ shift)[..., 0])

@@ -81,11 +81,10 @@ class Units(nn.Module):
         Returns:
             (I, B, L, d)
         """
-        s = x + self.dropout(self.mixer(seen, context, cache))
+        s = self.dropout.add(x, self.mixer(seen, context, cache))
         if self.cross is not None and self.cross_norm is not None:
-            s = s + self.dropout(self.cross(self.cross_norm(s), context, cache))
-        outputs: Tensor = s + self.dropout(self.feedforward(s))
-        return outputs
+            s = self.dropout.add(s, self.cross(self.cross_norm(s), context, cache))
+        return self.dropout.add(s, self.feedforward(s))
 
 
 @register_unit("convolution")

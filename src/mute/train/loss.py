@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 CHUNK = 1 << 22
 """Scores that are held at a time."""
@@ -25,16 +24,19 @@ class _OutputLoss(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         learning = ctx.needs_input_grad[0]
         low = _precision_of_products(states)
-        states, weight_low = states.to(low), weight.to(low)
+        # The bias as one more column of the weights saves it passes of its own.
+        inputs = torch.cat([states.to(low), states.new_ones(len(states), 1, dtype=low)], dim=1)
+        whole = torch.cat([weight, bias[:, None]], dim=1)
+        whole_low, weight_low = whole.to(low), weight.to(low)
         size, positions = len(weight), len(states)
         likelihood, normalisers = weight.new_zeros(()), weight.new_zeros(())
         if learning:
-            to_states = torch.empty_like(states)
-            to_weight, to_bias = torch.zeros_like(weight), torch.zeros_like(bias)
+            to_states = torch.empty_like(states, dtype=low)
+            to_whole = torch.zeros_like(whole)
         step = max(1, CHUNK // size)
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
             at_label = labels[chunk, None]
-            scores = F.linear(states[chunk], weight_low, bias.to(low)).to(weight.dtype)
+            scores = torch.mm(inputs[chunk], whole_low.T).to(weight.dtype)
             p = scores.softmax(1)
             # log Σ exp(score), from the word that has the most: its p is not 0 for sure.
             normaliser = scores.amax(1) - p.amax(1).log()
@@ -42,21 +44,19 @@ class _OutputLoss(torch.autograd.Function):
             likelihood += normaliser.sum() - scores.gather(1, at_label).sum()
             if learning:
                 slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
-                to_bias += slope.sum(0)
                 slope = slope.to(low)
                 torch.mm(slope, weight_low, out=to_states[chunk])
                 if low == weight.dtype:
-                    to_weight.addmm_(slope.T, states[chunk])
+                    to_whole.addmm_(slope.T, inputs[chunk])
                 else:  # sums stay in full precision
-                    to_weight += slope.T @ states[chunk]
+                    to_whole += slope.T @ inputs[chunk]
         # What smoothing adds is the same for every word, so it needs no pass over the scores.
-        all_states, all_words = states.sum(0).to(weight.dtype), weight.sum(0)
-        even = normalisers - (all_states @ all_words + positions * bias.sum()) / size
+        all_inputs, all_words = inputs.sum(0, dtype=weight.dtype), whole.sum(0)
+        even = normalisers - all_inputs @ all_words / size
         if learning:
-            to_states -= (smoothing / size * all_words).to(low)
-            to_weight -= smoothing / size * all_states
-            to_bias -= smoothing / size * positions
-            ctx.save_for_backward(to_states, to_weight, to_bias)
+            to_states -= (smoothing / size * all_words[:-1]).to(low)
+            to_whole -= smoothing / size * all_inputs
+            ctx.save_for_backward(to_states, to_whole[:, :-1], to_whole[:, -1])
         ctx.mark_non_differentiable(likelihood)
         return (1 - smoothing) * likelihood + smoothing * even, likelihood
 

@@ -41,3 +41,12 @@ def test_the_seed_decides() -> None:
     assert not torch.equal(first, Dropout(0.3)(x))
     torch.manual_seed(4)
     assert torch.equal(first, Dropout(0.3)(x))
+
+
+def test_adding_in_one_pass_is_adding() -> None:
+    x, y = torch.randn(2, 3, 4), torch.randn(5, 2, 3, 4)
+    for dropout in (Dropout(0.3), Dropout(0.3).eval(), Dropout(0.0)):
+        torch.manual_seed(4)
+        expected = x + dropout(y)
+        torch.manual_seed(4)
+        torch.testing.assert_close(dropout.add(x, y), expected)

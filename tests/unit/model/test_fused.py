@@ -69,3 +69,10 @@ def test_where_weights_are_dropped_or_looked_at_the_plain_form_is_used(
     monkeypatch.setattr(attention, "fused_attention", refuse)
     double(small()).eval()(SOURCE, TARGET)
     double(small(attention_dropout=0.5)).train()(SOURCE, TARGET)
+
+
+@pytest.mark.parametrize("shared", ["none", "attention", "ffn"])
+def test_training_computes_what_evaluation_does(shared: str) -> None:
+    model = double(small(units=3, shared=shared, sequential=True))
+    expected = model.eval()(SOURCE, TARGET)
+    torch.testing.assert_close(model.train()(SOURCE, TARGET), expected)

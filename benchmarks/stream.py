@@ -1,0 +1,91 @@
+"""A text of a million lines through `mute translate`: how fast, and in how much memory.
+
+    python benchmarks/stream.py --model runs/multi30k-relative [--lines 1000000]
+
+repeats the training sentences of Multi30k (in MUTE_DATA) until there are enough lines, runs
+`mute translate --beam 1 --compute int8` on them as a user would, and looks at the process from
+outside: resident memory whenever another tenth of the lines is done. Killed, the same command goes
+on. Writes results/bench/stream.json.
+"""
+
+import argparse
+import itertools
+import math
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import torch
+from outcome import ROOT, save
+
+from mute.cli import LINES_AT_ONCE
+from mute.data.corpus import locate, read_text
+
+SENTENCES = "multi30k/tok/train.lc.norm.tok.en.gz"
+
+
+def write_lines(path: Path, count: int) -> None:
+    """The sentences over and over, with another number in front in each round."""
+    sentences = list(read_text(locate(SENTENCES)))
+    rounds = (f"{number} {each}" for number in itertools.count() for each in sentences)
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in itertools.islice(rounds, count))
+
+
+def resident_mb(process: subprocess.Popen[bytes]) -> float:
+    """What the process holds now."""
+    status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS"))
+
+
+def watch(process: subprocess.Popen[bytes], parts: Path, blocks: int) -> list[dict[str, float]]:
+    """Memory and time at each tenth of the blocks, until the process ends."""
+    seen: list[dict[str, float]] = []
+    start, before, last = time.monotonic(), None, 0
+    while process.poll() is None:
+        done = sum(1 for _ in parts.glob("part-*")) if parts.exists() else 0
+        before = done if before is None else before
+        tenths = done * 10 // blocks
+        if tenths > last and done < blocks:
+            last = tenths
+            record = {"lines": done * LINES_AT_ONCE, "seconds": time.monotonic() - start}
+            seen.append({**record, "resident_mb": resident_mb(process)})
+            print(seen[-1], flush=True)
+        time.sleep(0.5)
+    if process.returncode:
+        raise SystemExit(f"mute translate ended with status {process.returncode}")
+    if before:
+        raise SystemExit("done, but begun by an earlier run: its speed was not measured")
+    return seen
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "stream")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    source, output = options.folder / "lines.en", options.folder / "lines.de"
+    write_lines(source, options.lines)
+    command = [sys.executable, "-m", "mute", "translate", str(options.model), "-i", str(source)]
+    command += ["-o", str(output), "--beam", "1", "--compute", "int8"]
+    start = time.monotonic()
+    process = subprocess.Popen(command)
+    blocks = math.ceil(options.lines / LINES_AT_ONCE)
+    course = watch(process, output.with_name(f"{output.name}.parts"), blocks)
+    seconds = time.monotonic() - start
+    with output.open("rb") as file:
+        lines = sum(1 for _ in file)
+    assert lines == options.lines, "as many lines come out as go in"
+    result = {"model": options.model.name, "threads": torch.get_num_threads(), "lines": lines}
+    save(
+        "stream",
+        {**result, "seconds": seconds, "lines_per_second": lines / seconds, "course": course},
+    )
+
+
+if __name__ == "__main__":
+    main()
