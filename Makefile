@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: setup test lint demo clean
+.PHONY: setup test lint demo serve clean
 
 setup: $(READY)
 
@@ -25,6 +25,11 @@ test: lint
 
 demo: setup
 	$(BIN)/mute demo
+
+serve: setup
+	@test -f runs/demo/run/model/config.json || { \
+		echo "There is no model yet: run 'make demo' first, it takes a few minutes." >&2; exit 2; }
+	$(BIN)/mute serve runs/demo/run
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -10,8 +10,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 
 
-def save(name: str, measured: dict[str, Any]) -> None:
-    """Write results/bench/NAME.json, with the command and the commit it was measured at."""
+def save(name: str, measured: dict[str, Any], folder: str = "bench") -> None:
+    """Write results/FOLDER/NAME.json, with the command and the commit it was measured at."""
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"],
         cwd=ROOT,
@@ -21,7 +21,7 @@ def save(name: str, measured: dict[str, Any]) -> None:
     ).stdout.strip()
     script = Path(sys.argv[0]).resolve().relative_to(ROOT)
     command = shlex.join(["python", str(script), *sys.argv[1:]])
-    path = ROOT / "results" / "bench" / f"{name}.json"
+    path = ROOT / "results" / folder / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"command": command, "commit": commit, **measured}
     path.write_text(json.dumps(content, indent=1) + "\n")

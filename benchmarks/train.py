@@ -1,186 +1,157 @@
-"""Training speed side by side with JoeyNMT 2.3, in one run, on the same data.
+"""Training speed side by side with JoeyNMT and Eole, in one run, on the same data.
 
     python benchmarks/train.py
 
-Needs configs/multi30k prepared. Both see the same pieces of Multi30k, the same shape (4 + 4 layers,
+Needs configs/multi30k prepared. All see the same pieces of Multi30k, the same shape (4 + 4 layers,
 width 128, feed-forward 256, 4 heads, dropout 0.3, tied and shared embeddings), the same token
-budget, Adam and label smoothing; JoeyNMT has absolute positions only. The peer gets an environment
-of its own, made here once. Speeds are target tokens per second after a warm-up, padding not
-counted. Writes results/bench/train.json.
+budget, Adam and label smoothing. The peers have sinusoidal positions only, we have relative ones
+too, and an average of the weights; joeynmt.py and eole.py tell the other differences. Each peer
+gets an environment of its own, made here once; where that fails, it is left out, and the result
+says why.
+
+Every contender runs once in a round. Speeds are target tokens per second after a warm-up, padding
+not counted. Writes results/bench/train.json.
 """
 
 import argparse
-import re
 import statistics
-import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import yaml
+from eole import EOLE
+from joeynmt import JOEYNMT
 from outcome import ROOT, save
+from peers import NotInstalledError, Speed, Trial, watch, write_pieces
 
 from mute.configfile import load_config
+from mute.data.batching import BatchStream
 from mute.data.prepared import load_prepared
-from mute.data.tokenizer import SIDES
-from mute.data.vocabulary import SPECIALS
 
 CONFIGS = ROOT / "configs" / "multi30k"
-SYSTEMS = {"one unit": "relative", "4 units + bias + seq": "seq"}
-JOEY = ["importlib_metadata", "matplotlib", "numpy", "packaging", "pandas", "pyyaml", "sacrebleu"]
-JOEY += ["sacremoses", "seaborn", "sentencepiece", "subword-nmt", "tensorboard", "datasets"]
+ONE, FULL = "mute, one unit", "mute, 4 units + bias + seq"
+SYSTEMS = {ONE: "relative", FULL: "seq"}
+PEERS = (JOEYNMT, EOLE)
 
 
-def our_speed(system: str, tokens: int, steps: int, folder: Path) -> float:
-    """`mute train` for some steps; the median over its records but the first."""
-    settings = [f"train.run={folder}/{system}", f"train.batch_tokens={tokens}"]
-    settings += [f"train.steps={steps}", "train.validate_every=100000", "train.save_every=100000"]
+class Comparison(NamedTuple):
+    """How many times as fast one contender is as another."""
+
+    title: str
+    one: str
+    other: str
+    target: float | None
+
+
+COMPARISONS = (
+    Comparison("mute one unit / JoeyNMT", ONE, JOEYNMT.name, 6.0),
+    Comparison("mute one unit / Eole", ONE, EOLE.name, 2.0),
+    Comparison("mute 4 units + bias + seq / Eole", FULL, EOLE.name, 1.0),
+    Comparison("mute 4 units + bias + seq / mute one unit", FULL, ONE, None),
+)
+
+
+def our_speed(system: str, trial: Trial) -> Speed:
+    """`mute train` for some steps: the median over its records but the first two."""
     command = [sys.executable, "-m", "mute", "train", str(CONFIGS / f"{system}.yaml")]
-    for setting in settings:
+    for setting in (
+        f"train.run={trial.folder}/{system}",
+        f"train.batch_tokens={trial.tokens}",
+        "train.steps=1000000",
+        "train.validate_every=1000000",
+        "train.save_every=1000000",
+    ):
         command += ["--set", setting]
-    # The last step validates whatever is asked: stop before it, as a batch system would.
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    speeds: list[float] = []
-    assert process.stderr is not None
-    for line in process.stderr:
-        if found := re.match(r"train (\d+): .*tokens_per_second ([\d.e+]+)", line):
-            if int(found[1]) > 1:
-                speeds.append(float(found[2]))
-            if len(speeds) == 4:
-                process.kill()
-    process.wait()
-    return statistics.median(speeds[1:])
+    records = watch(command, r"train \d+: .*tokens_per_second ([\d.e+]+)", 4, ROOT)
+    per_second = statistics.median(float(each[1]) for each in records[2:])
+    return Speed(per_second, _tokens_per_batch(trial))
 
 
-def joey_environment() -> Path:
-    """A virtual environment with JoeyNMT, without its outdated pins."""
-    home = ROOT / "benchmarks" / ".joeynmt"
-    python = home / "bin" / "python"
-    if not (home / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, "torch==2.13.0", *JOEY], check=True)
-        subprocess.run([*pip, "--no-deps", "joeynmt==2.3.0"], check=True)
-        (home / "ready").touch()
-    return python
+def _tokens_per_batch(trial: Trial) -> float:
+    pairs = trial.prepared.train
+    batches = list(BatchStream(pairs, trial.tokens, trial.train.seed).epoch(0))
+    _, target = pairs.lengths
+    return (int(target.sum()) + len(target)) / len(batches)  # each with its end
 
 
-def write_joey_data(folder: Path) -> None:
-    """The prepared pieces as words, and their vocabulary."""
-    data = load_config(CONFIGS / "seq.yaml").data
-    assert data is not None
-    prepared = load_prepared(data)
-    tokenizer = prepared.tokenizer
-    vocabulary = tokenizer.pieces(range(tokenizer.source_size), "source")
-    words = [piece for piece in vocabulary if piece not in SPECIALS]
-    (folder / "vocabulary.txt").write_text("\n".join(words) + "\n")
-    for split, pairs in (("train", prepared.train), ("dev", prepared.dev)):
-        for number, side in enumerate(SIDES):
-            with (folder / f"{split}.{side}").open("w") as file:
-                for index in range(len(pairs)):
-                    pieces = tokenizer.pieces(pairs[index][number].tolist(), side)
-                    file.write(" ".join(pieces) + "\n")
+def find_contenders() -> tuple[dict[str, Callable[[Trial], Speed]], dict[str, str]]:
+    """Everyone that can be measured here, and why others cannot."""
+    contenders: dict[str, Callable[[Trial], Speed]] = {}
+    left_out: dict[str, str] = {}
+    for peer in PEERS:
+        try:
+            contenders[peer.name] = partial(peer.speed, peer.environment())
+        except NotInstalledError as error:
+            left_out[peer.name] = str(error)
+            print(f"{peer.name} is left out: {error}", flush=True)
+    for name, system in SYSTEMS.items():
+        contenders[name] = partial(our_speed, system)
+    return contenders, left_out
 
 
-def joey_config(folder: Path, tokens: int, steps: int) -> dict[str, object]:
-    """The same experiment in JoeyNMT's words."""
+def measure(
+    contenders: Mapping[str, Callable[[Trial], Speed]], tokens: int, rounds: int
+) -> dict[str, list[Speed]]:
+    """Let everyone train once in turn, and so for some rounds."""
+    config = load_config(CONFIGS / "relative.yaml")
+    assert config.data is not None
+    assert config.train is not None
+    prepared = load_prepared(config.data)
+    speeds: dict[str, list[Speed]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:  # a new one: a run would be resumed
+            trial = Trial(config.model, config.train, prepared, tokens, Path(folder))
+            write_pieces(prepared, trial.folder)
+            for name, train in contenders.items():
+                speeds[name].append(train(trial))
+                print(f"{name}: {speeds[name][-1].per_second:.0f} tokens/s", flush=True)
+    return speeds
 
-    def side(language: str) -> dict[str, object]:
-        vocabulary = f"{folder}/vocabulary.txt"
-        return {"lang": language, "level": "word", "max_length": 200, "voc_file": vocabulary}
 
-    def stack() -> dict[str, object]:
-        return {
-            "type": "transformer",
-            "num_layers": 4,
-            "num_heads": 4,
-            "hidden_size": 128,
-            "ff_size": 256,
-            "dropout": 0.3,
-            "layer_norm": "pre",
-            "embeddings": {"embedding_dim": 128, "scale": True},
-        }
-
+def summarise(speeds: Mapping[str, list[Speed]]) -> dict[str, Any]:
+    """Every round's speeds, their medians and spread, and the ratios of the medians."""
+    measured = {name: [each.per_second for each in runs] for name, runs in speeds.items()}
+    medians = {name: statistics.median(values) for name, values in measured.items()}
+    per_batch = {name: runs[-1].per_batch for name, runs in speeds.items()}
+    ratios: dict[str, float] = {}
+    targets: dict[str, Any] = {}
+    for title, one, other, target in COMPARISONS:
+        if one in medians and other in medians:
+            ratio = medians[one] / medians[other]
+            ratios[title] = round(ratio, 2)
+            if target is not None:
+                targets[title] = {"at_least": target, "reached": ratio >= target}
     return {
-        "name": "speed",
-        "joeynmt_version": "2.3.0",
-        "model_dir": f"{folder}/model",
-        "use_cuda": False,
-        "fp16": False,
-        "random_seed": 1,
-        "data": {
-            "train": f"{folder}/train",
-            "dev": f"{folder}/dev",
-            "dataset_type": "plain",
-            "src": side("source"),
-            "trg": side("target"),
+        "measured": measured,
+        "median": medians,
+        # The distance of the fastest and the slowest round, as a share of the median.
+        "spread": {
+            name: round((max(values) - min(values)) / medians[name], 3)
+            for name, values in measured.items()
         },
-        "testing": {"beam_size": 1},
-        "training": {
-            "optimizer": "adam",
-            "adam_betas": [0.9, 0.98],
-            "label_smoothing": 0.1,
-            "learning_rate": 0.005,
-            "learning_rate_warmup": 1000,
-            "scheduling": "warmupinversesquareroot",
-            "clip_grad_norm": 5.0,
-            "normalization": "tokens",
-            "batch_type": "token",
-            "batch_size": tokens,
-            "updates": steps,
-            "epochs": 100,
-            "validation_freq": 1_000_000,
-            "logging_freq": 10,
-            "overwrite": True,
-        },
-        "model": {
-            "initializer": "xavier_uniform",
-            "tied_embeddings": True,
-            "tied_softmax": True,
-            "encoder": stack(),
-            "decoder": stack(),
+        "ratios": ratios,
+        "targets": targets,
+        "target_tokens_per_batch": {
+            name: round(tokens) for name, tokens in per_batch.items() if tokens is not None
         },
     }
-
-
-def joey_speed(tokens: int, steps: int, folder: Path) -> float:
-    """`joeynmt train` for some steps; the median over its records but the first."""
-    write_joey_data(folder)
-    config = folder / "joey.yaml"
-    config.write_text(yaml.safe_dump(joey_config(folder, tokens, steps)))
-    command = [str(joey_environment()), "-m", "joeynmt", "train", str(config), "--skip-test"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    told = done.stdout + done.stderr
-    speeds = [float(speed) for speed in re.findall(r"Tokens per Sec:\s+(\d+)", told)]
-    if len(speeds) < 3:
-        raise SystemExit(f"JoeyNMT did not train:\n{told[-2000:]}")
-    return statistics.median(speeds[1:])
 
 
 def main() -> None:
-    """Measure everything once, in one run, and keep the ratios."""
+    """Measure everyone in one run, and keep the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tokens", type=int, default=2048)
-    parser.add_argument("--rounds", type=int, default=1, help="how often each is measured in turn")
+    parser.add_argument("--tokens", type=int, default=2048, help="the budget of a batch")
+    parser.add_argument("--rounds", type=int, default=2, help="how often each is measured in turn")
     options = parser.parse_args()
-    measured: dict[str, list[float]] = {}
-    for _ in range(options.rounds):
-        with tempfile.TemporaryDirectory() as name:
-            speed = joey_speed(options.tokens, 60, Path(name))
-            measured.setdefault("JoeyNMT 2.3, one unit", []).append(speed)
-            for title, system in SYSTEMS.items():
-                speed = our_speed(system, options.tokens, 10_000, Path(name))
-                measured.setdefault(f"mute, {title}", []).append(speed)
-        print(measured, flush=True)
-    speeds = {name: statistics.median(values) for name, values in measured.items()}
-    one, full = speeds["mute, one unit"], speeds["mute, 4 units + bias + seq"]
-    ratios = {
-        "mute one unit / JoeyNMT": round(one / speeds["JoeyNMT 2.3, one unit"], 2),
-        "mute 4 units + bias + seq / mute one unit": round(full / one, 2),
-    }
-    print(ratios)
+    contenders, left_out = find_contenders()
+    found = summarise(measure(contenders, options.tokens, options.rounds))
+    print(found["ratios"], found["targets"], sep="\n")
     unit = "target tokens per second"
-    save("train", {"unit": unit, "measured": measured, "ratios": ratios})
+    settings = {"batch_tokens": options.tokens, "rounds": options.rounds}
+    save("train", {"unit": unit, **settings, **found, "left_out": left_out})
 
 
 if __name__ == "__main__":

@@ -352,12 +352,111 @@ def compare_command(
     typer.echo(next(iter(found.values())).signature)
 
 
+@app.command("analyze")
+def analyze_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run or model folder.")],
+    source: Annotated[
+        Path, typer.Option("--src", metavar="FILE", help="Sentences: plain, .gz, .xz, SGML.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the page is written.")],
+    target: Annotated[
+        Path | None,
+        typer.Option("--tgt", metavar="FILE", help="Their translations, for BLEU when muting."),
+    ] = None,
+    show: Annotated[
+        str,
+        typer.Option(
+            metavar="LINES", help="Whose attention is shown: 1,5.", show_default="the first 3"
+        ),
+    ] = "",
+    sentences: Annotated[
+        int, typer.Option(min=0, help="To translate with each unit muted; 0: leave it out.")
+    ] = 200,
+    diagonal: Annotated[
+        bool,
+        typer.Option("--diagonal", help="Diversity with each unit also compared to itself."),
+    ] = False,
+) -> None:
+    """Look into a model: what its units do, how much they count, and in which order.
+
+    Writes a page with figures that needs nothing else, each figure as PNG, and all numbers as
+    JSON. Muting translates the sentences once for each unit in each layer and in all.
+    """
+    try:
+        from mute.analysis import report
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("matplotlib"):
+            raise
+        raise MuteError("figures need matplotlib: pip install 'mute[plots]'") from None
+    from mute.analysis.analysis import Text, analyze
+    from mute.evaluate.segments import read_parallel
+    from mute.translate.progress import LineProgress
+
+    texts = read_parallel([source, target] if target else [source])
+    report.open_folder(out)
+    with LineProgress(visible=sys.stderr.isatty()) as progress:
+        found = analyze(
+            model,
+            Text(str(source), texts[0], texts[1] if target else None),
+            show=show,
+            sentences=sentences,
+            diagonal=diagonal,
+            tell=progress.watch,
+        )
+    typer.echo(report.write_report(found, out))
+
+
 def _tokenization(name: str) -> "Tokenization":
     from mute.evaluate.score import TOKENIZATIONS
 
     if name not in TOKENIZATIONS:
         raise MuteError(f"--tokenize {name}: should be one of {', '.join(TOKENIZATIONS)}")
     return cast("Tokenization", name)
+
+
+@app.command("serve")
+def serve_command(
+    models: Annotated[
+        list[Path],
+        typer.Argument(metavar="MODEL", help="Run or model folders, for one or more languages."),
+    ],
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 is open to the network.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Of the CPU.", show_default="PyTorch's choice")
+    ] = None,
+    compute: Annotated[
+        Literal["float32", "int8"], typer.Option(help="Numbers to compute with.")
+    ] = "float32",
+    max_queue: Annotated[int, typer.Option(min=1, help="Lines that may wait.")] = 1000,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that a request may take.")
+    ] = 30.0,
+    api_keys: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Answer only who sends one of these, a key per line."),
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="A site whose pages may use the API; repeatable."),
+    ] = None,
+) -> None:
+    """Serve models: LibreTranslate's API, and a page that shows what the units do.
+
+    Requests that come at the same time are translated together. Ctrl-C ends it, after what was
+    begun.
+    """
+    import torch
+
+    from mute.serve.command import Place, serve
+    from mute.serve.limits import Limits
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    limits = Limits(queue=max_queue, timeout=timeout)
+    serve(models, Place(host, port, api_keys, cors or ()), limits, compute)
 
 
 @app.command("bench")
@@ -413,6 +512,70 @@ def _tell(sentence: str) -> None:
     """Say what is being done, if someone is watching."""
     if sys.stderr.isatty():
         typer.echo(sentence, err=True)
+
+
+@app.command("study")
+def study_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="See --list.")] = "",
+    task: Annotated[
+        str, typer.Option(help="A folder of configs/: multi30k, wmt14-en-de, …, or another one.")
+    ] = "multi30k",
+    seeds: Annotated[
+        str, typer.Option(help="With commas between them.", show_default="the study's own")
+    ] = "",
+    overrides: Overrides = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Runs at a time; on 2 cores, 2 are faster than 1.")
+    ] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="Of each run, by torchrun.")] = 1,
+    list_all: Annotated[bool, typer.Option("--list", help="Show what studies there are.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the runs, do none.")] = False,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="With --dry-run: time some steps of each system.")
+    ] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Make tables and figures of what is there, no run.")
+    ] = False,
+) -> None:
+    """Run a grid of runs for one of the paper's tables or figures, and make it.
+
+    The same command goes on where it was stopped or killed. Finished runs leave a JSON file in
+    results/NAME/TASK/, from which the tables and figures beside it are made.
+    """
+    from rich.console import Console
+
+    from mute.studies import plan, runner, study
+    from mute.studies.definitions import STUDIES, find_study
+    from mute.studies.grid import runs_of, task_folder
+
+    if measure and not dry_run:
+        raise MuteError("--measure: goes with --dry-run")
+    if list_all:
+        for each in STUDIES.values():
+            typer.echo(f"{each.name:12} {each.shows}")
+        return
+    if not name:
+        raise MuteError("which study? 'mute study --list' shows what there are")
+    chosen = find_study(name)
+    if tables:
+        typer.echo(study.make_tables(chosen, task_folder(task).name, typer.echo))
+        return
+    runs = runs_of(chosen, task, _seeds(seeds), overrides or [])
+    if dry_run:
+        Console().print(plan.render(plan.plan(runs, measure=measure)))
+        return
+    outcome, table = study.run_study(chosen, runs, jobs, processes, typer.echo)
+    if table:
+        typer.echo(table.read_text(encoding="utf-8"))
+    runner.check(outcome, f"mute study {name} --task {task}")
+
+
+def _seeds(text: str) -> list[int]:
+    """'1,2,3' → [1, 2, 3]."""
+    try:
+        return [int(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise MuteError(f"--seeds {text}: should be numbers with commas between them") from None
 
 
 @app.command("demo")

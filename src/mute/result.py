@@ -7,11 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from mute import __version__
-from mute.config import Config, DataConfig, ParallelText
+from mute.config import Config, DataConfig, ParallelText, TrainConfig
 from mute.data.corpus import read_strictly
+from mute.data.prepared import write_sentences
 from mute.evaluate.score import Tokenization, bleu
+from mute.model.fusion import Fusion, SequentialFusion
+from mute.model.transformer import Transformer
 from mute.train.checkpoint import TrainState
 from mute.translate.translator import Translator, load
+
+HYPOTHESES = "hypotheses"
+"""The folder in a run folder with the best model's translations of the test sets."""
 
 
 def write_result(config: Config, data: DataConfig, run: Path, state: TrainState) -> Path:
@@ -19,7 +25,6 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
     translator = load(run)
     assert config.train is not None, "a run was trained"
     weights = translator.models[0].parameters()
-    options = (config.train.beam, config.train.length_penalty)
     result = {
         "config": config.model_dump(mode="json"),
         "version": __version__,
@@ -28,9 +33,8 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
         "steps": state.step,
         "refused_steps": state.bad_steps,
         "best": {"step": state.best_step, "dev_bleu": state.best_score},
-        "tests": {
-            name: _score(translator, text, data, options) for name, text in data.test.items()
-        },
+        "tests": score_tests(translator, data, config.train, run / HYPOTHESES),
+        "units": _units(translator.models[0]),
         "curve": _curve(run / "log.jsonl"),
     }
     path = run / "result.json"
@@ -38,6 +42,22 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
     draft.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     draft.replace(path)
     return path
+
+
+def score_tests(
+    translator: Translator, data: DataConfig, training: TrainConfig, folder: Path
+) -> dict[str, dict[str, Any]]:
+    """Translate every test set into a file of `folder`, and score it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return {
+        name: _score(translator, text, data, training, hypotheses_file(folder, name))
+        for name, text in data.test.items()
+    }
+
+
+def hypotheses_file(folder: Path, test: str) -> Path:
+    """Where the translations of a test set are, a line each."""
+    return folder / f"{test.replace('/', '-')}.txt"
 
 
 def tokenization_of(data: DataConfig) -> Tokenization:
@@ -48,11 +68,14 @@ def tokenization_of(data: DataConfig) -> Tokenization:
 
 
 def _score(
-    translator: Translator, text: ParallelText, data: DataConfig, options: tuple[int, float]
+    translator: Translator, text: ParallelText, data: DataConfig, training: TrainConfig, file: Path
 ) -> dict[str, Any]:
     pairs = list(read_strictly(text))
-    translations = translator.translate([pair.source for pair in pairs], *options)
+    translations = translator.translate(
+        [pair.source for pair in pairs], training.beam, training.length_penalty
+    )
     hypotheses = [translation.text for translation in translations]
+    write_sentences(hypotheses, file)
     score = bleu(
         hypotheses,
         [[pair.target for pair in pairs]],
@@ -61,6 +84,25 @@ def _score(
     )
     digest = blake2b("\n".join(hypotheses).encode(), digest_size=8).hexdigest()
     return {"bleu": score.value, "signature": score.signature, "hypotheses": digest}
+
+
+def _units(model: Transformer) -> dict[str, list[dict[str, Any]]]:
+    """How the layers of each stack weigh and order their units, where there are several."""
+    fusions = [layer.fusion for layer in model.multi_unit_layers()]
+    encoder = len(model.encoder.layers)
+    stacks = {"encoder": fusions[:encoder], "decoder": fusions[encoder:]}
+    return {
+        stack: [_fusion(fusion) for fusion in each]
+        for stack, each in stacks.items()
+        if len(each[0].alpha) > 1
+    }
+
+
+def _fusion(fusion: Fusion) -> dict[str, Any]:
+    facts: dict[str, Any] = {"alpha": fusion.alpha.tolist(), "coefficients": fusion().tolist()}
+    if isinstance(fusion, SequentialFusion):
+        facts |= {"matrix": fusion.matrix.tolist(), "order": fusion.order()}
+    return facts
 
 
 def _curve(log: Path) -> list[dict[str, Any]]:

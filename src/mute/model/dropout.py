@@ -29,9 +29,9 @@ class Dropout(nn.Module):
         return x * keep_mask(x, self.p)
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
-        """x + forward(y), in one pass; x may lack leading axes of y."""
+        """Add forward(y) to x in one pass; x may lack leading axes of y."""
         if not self.training or self.p == 0 or y.device.type != "cpu":
-            return x + self(y)
+            return x + self.forward(y)
         return torch.addcmul(x, y, keep_mask(y, self.p))
 
     def extra_repr(self) -> str:

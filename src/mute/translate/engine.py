@@ -10,6 +10,7 @@ B sentences, W translations of each, T steps, S source positions, U units, h hea
 """
 
 import copy
+from functools import lru_cache
 from typing import Literal
 
 import torch
@@ -26,7 +27,7 @@ from mute.model.relative import RelativePositions
 from mute.model.transformer import Transformer
 from mute.model.units import Units
 from mute.translate.decoding import Decoding, PlainDecoding
-from mute.translate.folded import FoldedLayer, linear
+from mute.translate.folded import FoldedLayer, linear, unstack
 from mute.translate.int8 import Int8Linear, to_int8
 
 Compute = Literal["float32", "int8"]
@@ -48,6 +49,7 @@ class Engine:
                 self.model.encoder.layers[index] = FoldedLayer(layer)
         self.compute = compute
         self.plain_output = self.model.output
+        unstack(self.model)
         if compute == "int8":
             to_int8(self.model)
 
@@ -201,6 +203,10 @@ class StepDistances:
 
     def _by_step(self, table: Tensor, steps: int) -> Tensor:
         """(P, 2 · clip + 1, k) → (P, T, k): the last step is now, at distance 0."""
-        clip = self.relative.clip
-        distances = torch.arange(1 - steps, 1, device=table.device)
-        return table[:, distances.clamp(min=-clip) + clip]
+        return table[:, _rows(self.relative.clip, steps, table.device)]
+
+
+@lru_cache(maxsize=512)
+def _rows(clip: int, steps: int, device: torch.device) -> Tensor:
+    """(T,): where a table has the vectors of the last T steps; the same in all layers."""
+    return torch.arange(1 - steps, 1, device=device).clamp(min=-clip) + clip

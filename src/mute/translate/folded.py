@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from mute.model.bank import BankLinear, BankNorm
 from mute.model.context import Context, LayerCache
 from mute.model.fusion import fuse
 from mute.model.layer import MultiUnitLayer
@@ -37,6 +38,20 @@ class FoldedLayer(nn.Module):
         for of_unit, norm, expand, contract in networks:
             output += contract(expand(norm(of_unit)).relu_())
         return output
+
+
+def unstack(model: nn.Module) -> None:
+    """Replace every bank of one member inside a model by the plain layer that it is.
+
+    A step of a small model is over so soon that even taking the only member out of its bank
+    counts.
+    """
+    for module in list(model.modules()):
+        for name, part in list(module.named_children()):
+            if isinstance(part, BankLinear) and len(part.weight) == 1:
+                setattr(module, name, linear(part.weight[0], part.bias[0]))
+            elif isinstance(part, BankNorm) and len(part.weight) == 1:
+                setattr(module, name, _norm(part.weight[0], part.bias[0]))
 
 
 def _norm(weight: Tensor, bias: Tensor) -> nn.LayerNorm:

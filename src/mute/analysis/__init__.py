@@ -1,0 +1,1 @@
+"""What a trained model does: its units, their weights and their order, and what they look at."""

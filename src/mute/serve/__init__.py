@@ -1,0 +1,1 @@
+"""A model as a server: HTTP API and web page."""

@@ -1,0 +1,74 @@
+"""What `mute serve` does."""
+
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from mute.errors import MuteError
+from mute.serve.limits import Limits
+from mute.translate.engine import Compute
+
+BACKLOG = 2048
+"""Connections that may wait to be accepted."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server listens, and to whom."""
+
+    host: str
+    port: int
+    """Any free one if 0."""
+    api_keys: Path | None
+    cors: Sequence[str]
+
+
+def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute) -> None:
+    """Serve models until the process is told to stop; what was begun is finished then.
+
+    Raises:
+        MuteError: a package, a model or the keys are not there, or the address cannot be had.
+    """
+    try:
+        import uvicorn
+
+        from mute.serve.app import create_app
+        from mute.serve.calls import Server
+    except ModuleNotFoundError as error:
+        raise MuteError(
+            f"mute serve needs {error.name}, which is not installed; pip install 'mute[serve]'"
+        ) from None
+    from mute.serve.keys import ApiKeys, read_api_keys
+    from mute.serve.served import load_gallery
+
+    keys = read_api_keys(place.api_keys) if place.api_keys else ApiKeys()
+    with _listen(place) as listener:
+        gallery = load_gallery(models, compute)
+        app = create_app(Server(gallery, limits, keys), place.cors)
+        config = uvicorn.Config(app, access_log=False, log_level="warning", ws="none")
+        host, port = listener.getsockname()[:2]
+        names = ", ".join(each.name for each in gallery.models)
+        address = f"[{host}]" if ":" in host else host
+        _say(f"mute: {names} at http://{address}:{port}/")
+        with suppress(KeyboardInterrupt):  # uvicorn has shut down in order by then
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(place: Place) -> socket.socket:
+    """Take the address first: an error then costs no loading of models."""
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    try:
+        return socket.create_server((place.host, place.port), family=family, backlog=BACKLOG)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise MuteError(
+            f"--host {place.host} --port {place.port}: cannot be had ({reason}); choose another"
+        ) from None
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()

@@ -1,0 +1,138 @@
+"""From texts to batches and back: what a request asks of the translating thread."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from fastapi import Request
+
+from mute.serve.batcher import Batcher, QueueClosedError, QueueFullError, Task
+from mute.serve.bodies import RefusalError
+from mute.serve.limits import Limits
+from mute.serve.metrics import GONE
+from mute.serve.served import Served
+from mute.serve.texts import Text
+from mute.translate.splitting import split_line
+from mute.translate.translation import Translation, joined
+
+BEAM = 4
+RETRY_AFTER = {"Retry-After": "1"}
+
+
+@dataclass(frozen=True)
+class Translate:
+    """A task for the batcher."""
+
+    served: Served
+    nbest: int
+
+    def __call__(self, lines: list[str]) -> list[Translation]:
+        """The translations of some lines."""
+        return self.served.translator.translate(lines, BEAM, nbest=self.nbest)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A text, who translates it, and its lines in parts that the model takes."""
+
+    served: Served
+    text: Text
+    parts: list[list[str]]
+
+    @property
+    def lines(self) -> list[str]:
+        """All parts of all lines."""
+        return [part for line in self.parts for part in line]
+
+    def finish(
+        self, translations: Sequence[Translation], alternatives: int
+    ) -> tuple[str, list[str]]:
+        """The translation of the text and others, from those of its parts."""
+        rest = iter(translations)
+        lines = [joined(list(islice(rest, len(parts))), self.served.target) for parts in self.parts]
+        most = max((len(line.alternatives) for line in lines), default=0)
+        others = [
+            # A line with fewer alternatives than another keeps its best translation.
+            self.text.with_lines(
+                line.alternatives[n].text if n < len(line.alternatives) else line.text
+                for line in lines
+            )
+            for n in range(min(most, alternatives))
+        ]
+        return self.text.with_lines(line.text for line in lines), others
+
+
+def assign(text: Text, served: Served) -> Assignment:
+    """Split a text's long lines, so that the queue sees how much work they are."""
+    return Assignment(served, text, [_parts(line, served) for line in text.lines])
+
+
+def _parts(line: str, served: Served) -> list[str]:
+    translator = served.translator
+    if len(line.encode()) <= translator.max_length:
+        return [line]  # as a rule; if it has more pieces, the translator splits it itself
+    return split_line(
+        line, translator.max_length, lambda part: len(translator.tokenizer.encode(part, "source"))
+    )
+
+
+async def do(
+    request: Request, batcher: Batcher, tasks: Sequence[tuple[Task, Sequence[str]]], limits: Limits
+) -> list[list[Any]]:
+    """Wait until the translating thread has done some tasks with their lines.
+
+    If the time is over or the client goes away, what has not been begun is not done.
+
+    Raises:
+        RefusalError: it could not be done, or not in time.
+    """
+    futures: list[Future[list[Any]]] = []
+    try:
+        futures += [batcher.submit(task, lines) for task, lines in tasks]
+        return await _first_of(request, futures, limits.timeout)
+    except QueueFullError:
+        raise RefusalError(
+            503, "too many requests are waiting; try again in a moment", RETRY_AFTER
+        ) from None
+    except QueueClosedError:
+        raise RefusalError(503, "the server is shutting down", RETRY_AFTER) from None
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+async def _first_of(
+    request: Request, futures: Sequence[Future[list[Any]]], timeout: float
+) -> list[list[Any]]:
+    """The results, unless the time is over or the client is gone before."""
+    results = asyncio.ensure_future(_all(futures))
+    gone = asyncio.ensure_future(_disconnected(request))
+    either: set[asyncio.Future[Any]] = {results, gone}
+    try:
+        done, _ = await asyncio.wait(either, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        if results in done:
+            return results.result()
+        if gone in done:
+            raise RefusalError(GONE, "the client is gone")
+        raise RefusalError(
+            504, f"not translated within {timeout:g} seconds; send less text, or try again later"
+        )
+    finally:
+        gone.cancel()
+        results.cancel()
+        with suppress(asyncio.CancelledError):
+            await gone
+
+
+async def _all(futures: Sequence[Future[list[Any]]]) -> list[list[Any]]:
+    return [await asyncio.wrap_future(future) for future in futures]
+
+
+async def _disconnected(request: Request) -> None:
+    """Come to an end when the client goes away."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

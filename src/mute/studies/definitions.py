@@ -1,0 +1,190 @@
+"""What the studies are: which systems, how many seeds, how long. The one place to read or change.
+
+A study runs on any task, a folder of configs with a file for each of the paper's systems. On the
+paper's own tasks every study has the config's own budget, that is the paper's. On the small tasks,
+`main` has it too, and the others a smaller one, stated here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mute.errors import MuteError
+
+PAPER_TASKS = ("wmt14-en-de", "wmt18-zh-en", "nist-zh-en")
+"""The tasks of the paper; all others are small ones."""
+BASELINE = "relative"
+"""The system that the others are tested against, as in the paper."""
+SMALL_BUDGET: Mapping[str, int] = {"multi30k": 2000, "tatoeba": 5000}
+"""Steps of every run of a study other than `main`, on the small tasks."""
+
+_BIASES = ("identity", "swap", "disorder", "mask")
+_PAPER_RATES = (0.5, 0.75, 0.85, 1.0)
+
+
+@dataclass(frozen=True)
+class System:
+    """One row of a table: a config of the task, and what is changed in it."""
+
+    name: str
+    """In file names: seq, no-swap."""
+    label: str
+    """In tables."""
+    config: str
+    """The config's file name in the task's folder, without .yaml."""
+    changes: tuple[str, ...] = ()
+    """Settings, such as model.units=6."""
+    paper_tasks_only: bool = False
+
+
+@dataclass(frozen=True)
+class Study:
+    """A grid of runs, systems × seeds, and what is looked at in them."""
+
+    name: str
+    shows: str
+    """What it shows, and where the paper has it, in one line."""
+    systems: Sequence[System]
+    seeds: tuple[int, ...] = (1,)
+    steps: Mapping[str, int] = field(default_factory=lambda: SMALL_BUDGET)
+    """By task; one that is not named has its config's own."""
+    baseline: str = BASELINE
+    """The system that differences are from."""
+    measures: tuple[str, ...] = ()
+    """What is measured when all runs are finished: names of `mute.studies.measures`."""
+    figures: tuple[str, ...] = ("curves",)
+    """Names of `mute.studies.figures`."""
+
+    def systems_for(self, task: str) -> list[System]:
+        """The systems that take part on a task."""
+        return [
+            system for system in self.systems if task in PAPER_TASKS or not system.paper_tasks_only
+        ]
+
+
+TRANSFORMER = System("transformer", "Transformer", "transformer")
+RELATIVE = System("relative", "+ Relative", "relative")
+BIG = System("big", "+ Relative (Big)", "big", paper_tasks_only=True)
+MUTE = System("mute", "MUTE", "mute")
+BIAS = System("bias", "MUTE + Bias", "bias")
+SEQ = System("seq", "MUTE + Bias + Seq", "seq")
+
+
+def _without(bias: str) -> System:
+    """The full model without one of its units."""
+    rest = ", ".join(each for each in _BIASES if each != bias)
+    changes = (f"model.units={len(_BIASES) - 1}", f"model.bias=[{rest}]")
+    return System(f"no-{bias}", f"− {bias} unit", "seq", changes)
+
+
+def _units(count: int) -> System:
+    label = "1 unit" if count == 1 else f"{count} units"
+    return System(f"units{count}", label, "mute", (f"model.units={count}",))
+
+
+def _rates(of: System) -> list[System]:
+    return [
+        System(f"{of.name}-{rate}", f"{of.label}, {rate}", of.name, (f"model.sample_rate={rate}",))
+        for rate in _PAPER_RATES
+    ]
+
+
+def _sharing(part: str, label: str) -> System:
+    return System(f"shared-{part}", label, "mute", (f"model.shared={part}",))
+
+
+_ALL = (
+    Study(
+        "main",
+        "BLEU of the paper's systems, with parameters and significance (Tables 1–3)",
+        (TRANSFORMER, RELATIVE, BIG, MUTE, BIAS, SEQ),
+        seeds=(1, 2, 3),
+        steps={},
+    ),
+    Study(
+        "ablation",
+        "the full model without each unit, the bias, the sequential dependency (Table 4)",
+        (
+            SEQ,
+            *(_without(bias) for bias in _BIASES),
+            System("no-bias", "− bias module", "seq", ("model.bias=[]",)),
+            System("no-seq", "− sequential dependency", "bias"),
+        ),
+        baseline=SEQ.name,
+    ),
+    Study(
+        "averaging",
+        "several units against averages of checkpoints and of seeds (Table 5)",
+        (RELATIVE, SEQ),
+        seeds=(1, 2, 3, 4, 5),
+        measures=("across_seeds",),
+    ),
+    Study(
+        "diversity",
+        "how much the units differ when they share attention, FFN or nothing (Table 6)",
+        (
+            SEQ,
+            BIAS,
+            System("mute", "4 Self. + 4 FFN", "mute"),
+            _sharing("ffn", "4 Self. + 1 FFN"),
+            _sharing("attention", "1 Self. + 4 FFN"),
+        ),
+        baseline=MUTE.name,
+        measures=("diversity",),
+    ),
+    Study(
+        "units",
+        "BLEU and translation speed with 1 to 6 units (Figure 2)",
+        tuple(_units(count) for count in range(1, 7)),
+        baseline="units1",
+        measures=("speed",),
+        figures=("curves", "units"),
+    ),
+    Study(
+        "weights",
+        "the weight of every unit in every layer (Figure 3)",
+        (MUTE, BIAS, SEQ),
+        steps={},
+        baseline=MUTE.name,
+        figures=("weights",),
+    ),
+    Study(
+        "sample-rate",
+        "how often the bias acts: 0.5, 0.75, 0.85 or always (Figure 4)",
+        (*_rates(BIAS), *_rates(SEQ)),
+        baseline="bias-1.0",
+        figures=("curves", "sample_rate"),
+    ),
+    Study(
+        "case",
+        "the attention of all units to one sentence (Figure 5)",
+        (MUTE, BIAS, SEQ),
+        steps={},
+        baseline=MUTE.name,
+        measures=("attention",),
+        figures=(),
+    ),
+    Study(
+        "permutation",
+        "AutoShuffle against no order, no penalty, rounding and every other order",
+        (
+            System("seq", "AutoShuffle", "seq"),
+            System("no-penalty", "AutoShuffle, lambda 0", "seq", ("train.penalty_weight=0",)),
+            System("bias", "no order", "bias"),
+        ),
+        baseline="bias",
+        measures=("orders",),
+        figures=("curves", "weights"),
+    ),
+)
+STUDIES: Mapping[str, Study] = {study.name: study for study in _ALL}
+
+
+def find_study(name: str) -> Study:
+    """A study by its name.
+
+    Raises:
+        MuteError: there is none of that name.
+    """
+    if name not in STUDIES:
+        raise MuteError(f"'{name}' is no study; there are {', '.join(STUDIES)}")
+    return STUDIES[name]

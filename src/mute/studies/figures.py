@@ -1,0 +1,191 @@
+"""The figures of a study as PNG, from its results' files alone. They need the extra `plots`."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mute.studies.definitions import Study
+from mute.studies.grid import read_results, results_folder
+from mute.studies.summary import Row, Spread, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FEW = 8  # points that are each named on the axis
+
+Points = Mapping[float, Spread]
+Drawn = dict[str, tuple["Figure", str]]
+"""By file name: a figure and its caption."""
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is there."""
+    return find_spec("matplotlib") is not None
+
+
+def write_figures(study: Study, summary: Summary) -> dict[str, str]:
+    """Draw all figures of a study beside its tables; returns their captions by file name."""
+    from mute.analysis.drawing import to_png
+
+    results = read_results(study, summary.task)
+    folder = results_folder(study.name, summary.task)
+    captions = {}
+    for name in study.figures:
+        for file, (drawn, caption) in FIGURES[name](summary, results).items():
+            (folder / file).write_bytes(to_png(drawn))
+            captions[file] = f"{caption} Task: {summary.task}."
+    return captions
+
+
+def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
+    """How BLEU on the development set rises, a line for each system."""
+    lines = {}
+    for row in summary.rows:
+        by_step: dict[float, list[float]] = defaultdict(list)
+        for result in results.get(row.system or "", []):
+            for point in result["curve"]:
+                by_step[point["step"]].append(point["bleu"])
+        if by_step:
+            lines[row.label] = {
+                step: Spread(statistics.mean(values), None, len(values))
+                for step, values in sorted(by_step.items())
+            }
+    caption = "BLEU on the development set after each validation, averaged over the seeds."
+    return {"curves.png": (_lines([("steps", "BLEU, dev", lines)]), caption)}
+
+
+def units(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
+    """BLEU and translation speed by the number of units, as the paper's Figure 2."""
+    rows = {_setting(results, row, "units"): row for row in summary.rows if row.system}
+    panels = [("units", "BLEU", _by_set(summary, rows))]
+    speeds = {
+        count: Spread(row.measured["tokens/s"], None, 1)
+        for count, row in rows.items()
+        if "tokens/s" in row.measured
+    }
+    if speeds:
+        panels.append(("units", "target tokens/s", {"beam 4, batches of 30": speeds}))
+    caption = (
+        "BLEU and translation speed by the number of units in each encoder layer (Figure 2 of the "
+        "paper)."
+    )
+    return {"units.png": (_lines(panels), caption)}
+
+
+def sample_rate(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
+    """BLEU on the development set by the sample rate, as the paper's Figure 4."""
+    lines: dict[str, dict[float, Spread]] = defaultdict(dict)
+    for row in summary.rows:
+        if row.system and row.dev:
+            lines[row.label.rpartition(", ")[0]][_setting(results, row, "sample_rate")] = row.dev
+    caption = "BLEU on the development set by how often the bias acts (Figure 4 of the paper)."
+    return {"sample-rate.png": (_lines([("sample rate", "BLEU, dev", lines)]), caption)}
+
+
+def weights(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
+    """The weight of every unit and layer, as the paper's Figure 3: learned, and effective."""
+    from mute.analysis.plots import heat_maps
+
+    captions = {
+        "alpha": "The learned weights alpha, of the first seed (Figure 3 of the paper). In the "
+        "sequential form they belong to places in the order, not to units.",
+        "coefficients": "How much each unit counts in the end, of the first seed: c = M w in the "
+        "sequential form, alpha itself in the others.",
+    }
+    firsts = {
+        row.label: first["units"]["encoder"]
+        for row in summary.rows
+        for first in results.get(row.system or "", [])[:1]
+        if "encoder" in first.get("units", {})
+    }
+    drawn: Drawn = {}
+    for kind, caption in captions.items() if firsts else ():
+        panels = {label: [layer[kind] for layer in layers] for label, layers in firsts.items()}
+        by_place = [kind == "alpha" and "matrix" in layers[0] for layers in firsts.values()]
+        x_labels = ["place" if each else "unit" for each in by_place]
+        drawn[f"{kind}.png"] = (heat_maps(panels, x_labels, "encoder layer"), caption)
+    return drawn
+
+
+def _setting(results: Mapping[str, list[dict[str, Any]]], row: Row, key: str) -> float:
+    return float(results[row.system or ""][0]["config"]["model"][key])
+
+
+def _by_set(summary: Summary, rows: Mapping[float, Row]) -> dict[str, Points]:
+    """BLEU on dev and every test set, by some number."""
+    lines: dict[str, Points] = {"dev": {x: row.dev for x, row in rows.items() if row.dev}}
+    for test in summary.tests:
+        lines[test] = {x: row.tests[test] for x, row in rows.items() if test in row.tests}
+    return lines
+
+
+def _lines(panels: Iterable[tuple[str, str, Mapping[str, Points]]]) -> Figure:
+    """Panels side by side, each with its labels and its lines by name."""
+    from mute.analysis.drawing import figure
+
+    every = list(panels)
+    drawn = figure(6.5 if len(every) == 1 else 9.5, 3.4)
+    for axes, (x_label, y_label, lines) in zip(
+        drawn.subplots(1, len(every), squeeze=False)[0], every, strict=True
+    ):
+        _draw(axes, lines)
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+    return drawn
+
+
+def _draw(axes: Axes, lines: Mapping[str, Points]) -> None:
+    from mute.analysis.plots import LINES, MARKERS
+
+    looks = zip(cycle(LINES), cycle(MARKERS), strict=True)
+    for (name, points), (colour, marker) in zip(lines.items(), looks, strict=False):
+        axes.errorbar(
+            list(points),
+            [point.mean for point in points.values()],
+            [point.deviation or 0.0 for point in points.values()],
+            color=colour,
+            marker=marker,
+            markersize=4,
+            label=name,
+        )
+    places = sorted({x for points in lines.values() for x in points})
+    if len(places) <= _FEW:
+        axes.set_xticks(places)
+    axes.grid(alpha=0.15)
+    axes.spines[["top", "right"]].set_visible(False)
+    if lines:
+        axes.legend(frameon=False, fontsize=8)
+
+
+FIGURES: dict[str, Callable[[Summary, Mapping[str, list[dict[str, Any]]]], Drawn]] = {
+    "curves": curves,
+    "sample_rate": sample_rate,
+    "units": units,
+    "weights": weights,
+}
+
+
+def attention_figures(
+    maps: Mapping[str, tuple[list[str], list[list[list[list[float]]]]]], folder: Path
+) -> None:
+    """The attention of all units and layers to a sentence, a file for each system.
+
+    Args:
+        maps: by system: the tokens, and weights by layer, unit, looking token, token looked at
+        folder: where they go
+    """
+    from mute.analysis.drawing import to_png
+    from mute.analysis.plots import attention_figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for system, (tokens, by_layer) in maps.items():
+        titles = [f"unit {unit}" for unit in range(len(by_layer[0]))]
+        drawn = attention_figure(tokens, by_layer, titles)
+        (folder / f"attention-{system}.png").write_bytes(to_png(drawn))

@@ -1,0 +1,181 @@
+"""A study on a task, spelled out: every run with its config, its folder and its result."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from mute.config import Config
+from mute.configfile import load_config
+from mute.errors import MuteError
+from mute.experiment import sections
+from mute.studies.definitions import Study, System
+from mute.train.checkpoint import checkpoints
+
+CONFIGS, RUNS, RESULTS = Path("configs"), Path("runs"), Path("results")
+# What does not change a run's outcome: two runs that differ in these alone are the same.
+_WITHOUT_EFFECT = ("run", "keep", "max_bad_steps")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell of the grid."""
+
+    study: str
+    task: str
+    system: System
+    seed: int
+    config: Config
+
+    @property
+    def name(self) -> str:
+        """Such as seq-seed2."""
+        return f"{self.system.name}-seed{self.seed}"
+
+    @property
+    def result_file(self) -> Path:
+        """What it leaves when it is finished."""
+        return results_folder(self.study, self.task) / f"{self.name}.json"
+
+    @property
+    def folder(self) -> Path:
+        """Its run folder."""
+        _, training = sections(self.config)
+        return Path(training.run)
+
+    def finished(self) -> bool:
+        """Whether its result is there, and of this very config."""
+        return self.result_file.is_file() and same_run(read_json(self.result_file), self.config)
+
+
+def results_folder(study: str, task: str) -> Path:
+    """Where the results, tables and figures of a study go."""
+    return RESULTS / study / task
+
+
+def task_folder(task: str) -> Path:
+    """The folder of a task's configs: one of `configs/`, or any other.
+
+    Raises:
+        MuteError: there is no such folder.
+    """
+    for folder in (CONFIGS / task, Path(task)):
+        if folder.is_dir():
+            return folder
+    known = ", ".join(sorted(path.name for path in CONFIGS.glob("*") if path.is_dir()))
+    raise MuteError(
+        f"--task {task}: no such folder of configs; "
+        + (f"{CONFIGS}/ has {known}" if known else f"run mute where {CONFIGS}/ is")
+    )
+
+
+def runs_of(
+    study: Study, task: str, seeds: Sequence[int] = (), overrides: Sequence[str] = ()
+) -> list[Run]:
+    """Every run of a study, seed by seed, so that each system has one before any has two.
+
+    Args:
+        study: which
+        task: a folder of configs
+        seeds: other ones than the study's own
+        overrides: settings of all runs, such as train.steps=100; they win over the study's
+
+    Raises:
+        MuteError: the task is not there, or a setting of it is wrong.
+    """
+    folder = task_folder(task)
+    return [
+        Run(study.name, folder.name, system, seed, _config(study, folder, system, seed, overrides))
+        for seed in seeds or study.seeds
+        for system in study.systems_for(folder.name)
+    ]
+
+
+def _config(
+    study: Study, folder: Path, system: System, seed: int, overrides: Sequence[str]
+) -> Config:
+    steps = study.steps.get(folder.name)
+    settings = [
+        *system.changes,
+        *([f"train.steps={steps}"] if steps else []),
+        *overrides,
+        f"train.seed={seed}",
+        f"train.run={RUNS}/study/{study.name}/{folder.name}/{system.name}-seed{seed}",
+    ]
+    config = load_config(folder / f"{system.config}.yaml", settings)
+    sections(config)
+    return config
+
+
+def find_twin(config: Config) -> Path | None:
+    """The folder of a finished run of the same config, by another study or by hand."""
+    _, training = sections(config)
+    for file in (*RUNS.glob("*/result.json"), *RUNS.glob("study/*/*/*/result.json")):
+        run = file.parent
+        another = run != Path(training.run) and checkpoints(run / "checkpoints")
+        if another and same_run(read_json(file), config):
+            return run
+    return None
+
+
+def same_run(result: dict[str, Any], config: Config) -> bool:
+    """Whether a result is what a run of `config` leaves."""
+    try:
+        its_own = Config.model_validate(result["config"])
+    except (KeyError, ValidationError):  # of a version with other settings
+        return False
+    return _that_matters(its_own) == _that_matters(config)
+
+
+def _that_matters(config: Config) -> dict[str, Any]:
+    settings = config.model_dump(mode="json")
+    for key in _WITHOUT_EFFECT:
+        settings["train"].pop(key)
+    return settings
+
+
+def read_results(study: Study, task: str) -> dict[str, list[dict[str, Any]]]:
+    """The results of all finished runs, by system, in order of the seeds."""
+    folder = results_folder(study.name, task)
+    return {
+        system.name: sorted(
+            map(read_json, folder.glob(f"{system.name}-seed*.json")),
+            key=lambda result: int(result["seed"]),
+        )
+        for system in study.systems_for(task)
+    }
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A JSON file of ours.
+
+    Raises:
+        MuteError: it cannot be read.
+    """
+    try:
+        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise MuteError(f"{file}: cannot be read ({error}); delete it to make it anew") from None
+    return content
+
+
+def write_json(content: object, file: Path) -> None:
+    """Write a JSON file whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".writing")
+    draft.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    draft.replace(file)
+
+
+def paired(
+    results: dict[str, list[dict[str, Any]]], baseline: str
+) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Every system's result with the baseline's of the same seed."""
+    of_baseline = {result["seed"]: result for result in results.get(baseline, [])}
+    for system, each in results.items():
+        for result in each:
+            if system != baseline and result["seed"] in of_baseline:
+                yield system, of_baseline[result["seed"]], result

@@ -1,0 +1,234 @@
+"""What is measured in trained models, when the runs of a study are finished.
+
+A measure adds columns to the rows of the study's table (a value for each system), or further rows
+(scores of models that were made from trained ones). It needs the run folders; what it finds goes
+to `measures.json` among the results, and the tables are made from that.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mute.config import Config, DataConfig, TrainConfig
+from mute.data.prepared import load_prepared
+from mute.experiment import sections
+from mute.model.folder import load_model, max_length_of, save_model
+from mute.model.fusion import SequentialFusion
+from mute.model.transformer import Transformer
+from mute.studies.definitions import SEQ, Study
+from mute.studies.grid import RUNS, read_json, results_folder, write_json
+from mute.studies.worker import dev_bleu, scores
+from mute.translate.translator import Translator, load
+
+FILE = "measures.json"
+_ROUNDS = 3
+_BATCH, _BATCHES = 30, 10
+_FEW_UNITS = 4  # whose orders, 24 at the most, are all tried
+
+Results = dict[str, list[dict[str, Any]]]
+"""By system, in order of the seeds."""
+
+
+@dataclass
+class Measured:
+    """What goes into the table."""
+
+    columns: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By system, then by heading."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """Each with a label and, for every seed, scores: dev_bleu and tests."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The models of a study on a task."""
+
+    study: Study
+    task: str
+    results: Results
+
+    def label(self, system: str) -> str:
+        """What tables call it."""
+        return next(each.label for each in self.study.systems if each.name == system)
+
+    @property
+    def folder(self) -> Path:
+        """For models that are made from trained ones, and their translations."""
+        return RUNS / "study" / self.study.name / self.task
+
+    def firsts(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every system with its first result."""
+        return ((system, each[0]) for system, each in self.results.items() if each)
+
+
+def measure(trained: Trained) -> None:
+    """Measure what the study asks for, unless the same models were measured before."""
+    file = results_folder(trained.study.name, trained.task) / FILE
+    of = {
+        f"{system}-seed{result['seed']}": _fingerprint(result)
+        for system, each in trained.results.items()
+        for result in each
+    }
+    if not trained.study.measures or (file.is_file() and read_json(file)["of"] == of):
+        return
+    found = Measured()
+    for name in trained.study.measures:
+        MEASURES[name](trained, found)
+    write_json({"of": of, **asdict(found)}, file)
+
+
+def _fingerprint(result: dict[str, Any]) -> list[Any]:
+    tests = [test["hypotheses"] for test in result["tests"].values()]
+    return [result["best"]["step"], result["best"]["dev_bleu"], *tests]
+
+
+def _run(result: dict[str, Any]) -> tuple[Path, DataConfig, TrainConfig]:
+    data, training = sections(Config.model_validate(result["config"]))
+    return Path(training.run), data, training
+
+
+def across_seeds(trained: Trained, found: Measured) -> None:
+    """Average the weights of all seeds, as Table 5 does, and their predictions: an ensemble."""
+    for system, results in trained.results.items():
+        if len(results) < 2:
+            continue
+        runs = [_run(result)[0] for result in results]
+        _, data, training = _run(results[0])
+        folder = trained.folder / f"{system}-across-seeds"
+        model, tokenizer = load_model(runs[0])
+        weights = _mean_weights([load_model(run)[0] for run in runs])
+        save_model(folder, model.config, weights, tokenizer, max_length_of(runs[0]))
+        ways = {"average": load(folder), "ensemble": load(*runs)}
+        for way, translator in ways.items():
+            found.rows.append(
+                {
+                    "label": f"{trained.label(system)}, {way} of {len(runs)} seeds",
+                    "scores": [scores(translator, data, training, folder / way)],
+                }
+            )
+
+
+def _mean_weights(models: Sequence[Transformer]) -> dict[str, Tensor]:
+    by_name = [dict(model.named_parameters()) for model in models]
+    return {
+        name: torch.stack([each[name].detach() for each in by_name]).mean(0) for name in by_name[0]
+    }
+
+
+def diversity(trained: Trained, found: Measured) -> None:
+    """How differently the units of a layer work on the development set's sentences."""
+    from mute.analysis.diversity import PARTS, measure_diversity
+    from mute.analysis.sentences import batches, encode_sentences
+
+    for system, result in trained.firsts():
+        run, data, _ = _run(result)
+        model, tokenizer = load_model(run)
+        lines = load_prepared(data).dev_text["source"]
+        sentences, _ = encode_sentences(tokenizer, lines, max_length_of(run))
+        measured = measure_diversity(model, batches(sentences, torch.device("cpu")))
+        overall = measured.overall if measured else {}
+        found.columns[system] = {
+            heading: overall[part] for part, heading in PARTS.items() if part in overall
+        }
+
+
+def speed(trained: Trained, found: Measured) -> None:
+    """Target tokens per second, with the paper's beam of 4 and batches of 30 sentences.
+
+    The models take turns, so that a machine that is slow for a while is so for all of them.
+    """
+    models = {system: load(_run(result)[0]) for system, result in trained.firsts()}
+    _, data, _ = _run(next(trained.firsts())[1])
+    lines = load_prepared(data).dev_text["source"][: _BATCH * _BATCHES]
+    speeds: dict[str, list[float]] = {system: [] for system in models}
+    for number in range(1 + _ROUNDS):
+        for system, translator in models.items():
+            tokens_per_second = _speed(translator, lines)
+            if number:  # the first round is to warm up
+                speeds[system].append(tokens_per_second)
+    for system, measured in speeds.items():
+        found.columns[system] = {"tokens/s": statistics.median(measured)}
+
+
+def _speed(translator: Translator, lines: Sequence[str]) -> float:
+    started, tokens = time.perf_counter(), 0
+    for start in range(0, len(lines), _BATCH):
+        translations = translator.translate(lines[start : start + _BATCH], beam=4)
+        tokens += sum(len(translation.tokens) for translation in translations)
+    return tokens / (time.perf_counter() - started)
+
+
+def orders(trained: Trained, found: Measured) -> None:
+    """The learned order made a true one, and, for few units, every order of all layers."""
+    rounded, best, rest = [], [], []
+    for result in trained.results[SEQ.name]:
+        run, data, training = _run(result)
+        rounded.append(scores(_rounded(run), data, training, run / "rounded"))
+        units = result["config"]["model"]["units"]
+        if units > _FEW_UNITS:
+            continue
+        by_order = {
+            order: dev_bleu(_ordered(run, order), data, training)
+            for order in permutations(range(units))
+        }
+        chosen = max(by_order, key=by_order.__getitem__)
+        best.append(scores(_ordered(run, chosen), data, training, run / "reordered"))
+        rest.append({"dev_bleu": statistics.mean(by_order.values()), "tests": {}})
+    label = trained.label(SEQ.name)
+    found.rows.append({"label": f"{label}, rounded at the end", "scores": rounded})
+    if best:
+        same = f"{label}, then one order in all layers"
+        found.rows.append({"label": f"{same}: the best on dev", "scores": best})
+        found.rows.append({"label": f"{same}: mean of all", "scores": rest})
+
+
+def _rounded(run: Path) -> Translator:
+    model, tokenizer = load_model(run)
+    model.round_()
+    return Translator(model, tokenizer, max_length_of(run))
+
+
+@torch.no_grad()
+def _ordered(run: Path, order: tuple[int, ...]) -> Translator:
+    """A trained model with the units of every layer in a given order."""
+    model, tokenizer = load_model(run)
+    for layer in model.multi_unit_layers():
+        if isinstance(layer.fusion, SequentialFusion):
+            layer.fusion.matrix.zero_()
+            layer.fusion.matrix[list(order), range(len(order))] = 1
+    return Translator(model, tokenizer, max_length_of(run))
+
+
+def attention(trained: Trained, found: Measured) -> None:  # noqa: ARG001 (no number to add)
+    """Draw each unit's attention to the first sentence that is easily read, beside the runs.
+
+    Results hold no sentences of a corpus, so these figures are not among them.
+    """
+    from mute.analysis.maps import attention_maps, choose_lines
+    from mute.studies.figures import attention_figures
+
+    maps = {}
+    for system, result in trained.firsts():
+        run, data, _ = _run(result)
+        model, tokenizer = load_model(run)
+        lines = load_prepared(data).dev_text["source"]
+        chosen = choose_lines("", lines, tokenizer, max_length_of(run))[:1]
+        for each in attention_maps(model, tokenizer, lines, chosen):
+            maps[system] = (each.tokens, each.weights)
+    attention_figures(maps, trained.folder)
+
+
+MEASURES: dict[str, Callable[[Trained, Measured], None]] = {
+    "across_seeds": across_seeds,
+    "attention": attention,
+    "diversity": diversity,
+    "orders": orders,
+    "speed": speed,
+}

@@ -1,0 +1,108 @@
+"""What a study would do, told before it does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mute.config import Config
+from mute.data.prepared import load_prepared
+from mute.errors import MuteError
+from mute.experiment import sections
+from mute.model.parameters import parameter_count
+from mute.studies.grid import Run, find_twin
+from mute.train.checkpoint import checkpoints
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_MEASURED_STEPS = 5
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run, and what it will take."""
+
+    name: str
+    label: str
+    state: str
+    steps: int
+    parameters: int
+    guessed: bool
+    """Whether the vocabulary is not prepared yet, and the parameters so a guess."""
+    hours: float | None
+    """Of training alone, at the speed of this machine; None if it was not measured."""
+
+
+def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
+    """Look at every run; with `measure`, train each system for a few steps to time it."""
+    hours: dict[str, float | None] = {}
+    planned = []
+    for run in runs:
+        _, training = sections(run.config)
+        sizes, guessed = _vocabulary(run.config)
+        state = _state(run)
+        if run.system.name not in hours:  # a seed changes nothing in it
+            hours[run.system.name] = _hours(run.config) if measure and not guessed else None
+        planned.append(
+            Planned(
+                run.name,
+                run.system.label,
+                state,
+                training.steps,
+                parameter_count(run.config.model, sizes),
+                guessed,
+                0.0 if state == "finished" else hours[run.system.name],
+            )
+        )
+    return planned
+
+
+def _vocabulary(config: Config) -> tuple[tuple[int, int], bool]:
+    """The sizes of the vocabularies, and whether they are a guess."""
+    data, _ = sections(config)
+    try:
+        tokenizer = load_prepared(data).tokenizer
+    except MuteError:
+        return (data.tokenizer.size, data.tokenizer.size), True
+    return (tokenizer.source_size, tokenizer.target_size), False
+
+
+def _state(run: Run) -> str:
+    if run.finished():
+        return "finished"
+    if twin := find_twin(run.config):
+        return f"is {twin}"
+    if done := checkpoints(run.folder / "checkpoints"):
+        return f"at step {int(done[-1].name.removeprefix('step-')):,}"
+    return "to do"
+
+
+def _hours(config: Config) -> float | None:
+    from mute.bench.estimate import estimate_run
+
+    seconds = estimate_run(config, _MEASURED_STEPS).seconds_of_run
+    return None if seconds is None else seconds / 3600
+
+
+def render(planned: Sequence[Planned]) -> Table:
+    """The plan as a table for people."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("run", "system", "state"):
+        table.add_column(heading, no_wrap=heading == "run", overflow="fold")
+    for heading in ("steps", "parameters", "hours"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in planned:
+        about = "~" if each.guessed else ""
+        hours = "—" if each.hours is None else f"{each.hours:.1f}"
+        row = (each.name, each.label, each.state)
+        table.add_row(*row, f"{each.steps:,}", f"{about}{each.parameters / 1e6:.2f}M", hours)
+    known = [each.hours for each in planned if each.hours is not None]
+    if len(known) == len(planned):
+        table.add_section()
+        table.add_row("all", "", "", "", "", f"{sum(known):.1f}")
+    return table

@@ -1,0 +1,180 @@
+"""Running a grid: some runs at a time, each in a process of its own; nothing is done twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from mute.config import Config
+from mute.errors import MuteError
+from mute.experiment import sections
+from mute.studies.grid import Run, find_twin, write_json
+from mute.studies.worker import STOPPED
+
+_LOOK_EVERY = 0.2
+OUTPUT = "output.txt"
+"""The file of a run folder with what its processes said."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass
+class Outcome:
+    """How the runs ended, by name."""
+
+    finished: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    """With the last that was said."""
+    stopped: list[str] = field(default_factory=list)
+    """Saved, and to be gone on with."""
+    waiting: list[str] = field(default_factory=list)
+    """Not begun, since the study was asked to stop."""
+
+
+@dataclass
+class _Child:
+    run: Run
+    process: subprocess.Popen[bytes]
+    output: IO[bytes]
+    folder: Path
+
+
+class Runner:
+    """Runs what is not finished.
+
+    Args:
+        jobs: how many runs at a time; with several, each has its share of the CPU's cores
+        processes: of each run, by torchrun; 1 for none
+        tell: says what happens
+    """
+
+    def __init__(self, jobs: int, processes: int, tell: Tell) -> None:
+        self.jobs, self.processes, self.tell = jobs, processes, tell
+        self.children: list[_Child] = []
+        self.asked_to_stop = False
+
+    def perform(self, runs: Sequence[Run]) -> Outcome:
+        """Start, watch and reap until all runs have ended, or SIGINT or SIGTERM asks to stop."""
+        outcome = Outcome(finished=[run.name for run in runs if run.finished()])
+        queue = [run for run in runs if not run.finished()]
+        with self._passing_signals_on():
+            while self.children or (queue and not self.asked_to_stop):
+                while queue and len(self.children) < self.jobs and not self.asked_to_stop:
+                    self.children.append(self._start(queue.pop(0)))
+                    if self.asked_to_stop:  # while it was started, and so without it
+                        self.children[-1].process.send_signal(signal.SIGTERM)
+                time.sleep(_LOOK_EVERY)
+                self._reap(outcome)
+        outcome.waiting = [run.name for run in queue]
+        return outcome
+
+    def _start(self, run: Run) -> _Child:
+        config = _in_twins_folder(run.config)
+        _, training = sections(config)
+        folder = Path(training.run)
+        request = {
+            "config": config.model_dump(mode="json"),
+            "result_file": str(run.result_file),
+            "identity": {
+                "study": run.study,
+                "task": run.task,
+                "system": run.system.name,
+                "seed": run.seed,
+            },
+        }
+        write_json(request, folder / "request.json")
+        output = (folder / OUTPUT).open("wb")
+        process = subprocess.Popen(  # noqa: S603 (our own words)
+            [*self._launcher(), "mute.studies.worker", str(folder / "request.json")],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=self._environment(),
+            start_new_session=True,  # Ctrl-C is for us: a child has to be asked to save
+        )
+        self.tell(f"{run.name}: begun, in {folder}")
+        return _Child(run, process, output, folder)
+
+    def _launcher(self) -> list[str]:
+        if self.processes == 1:
+            return [sys.executable, "-m"]
+        torchrun = [sys.executable, "-m", "torch.distributed.run"]
+        # A free port of its own: several runs at a time must not meet.
+        meeting = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
+        return [*torchrun, "--nproc-per-node", str(self.processes), *meeting, "-m"]
+
+    def _environment(self) -> dict[str, str]:
+        if self.jobs == 1:
+            return dict(os.environ)
+        threads = max(1, (os.cpu_count() or 1) // (self.jobs * self.processes))
+        return {**os.environ, "OMP_NUM_THREADS": str(threads)}
+
+    def _reap(self, outcome: Outcome) -> None:
+        for child in [each for each in self.children if each.process.poll() is not None]:
+            self.children.remove(child)
+            child.output.close()
+            name, status = child.run.name, child.process.returncode
+            if child.run.finished():
+                outcome.finished.append(name)
+                self.tell(f"{name}: finished, {child.run.result_file}")
+            elif status == STOPPED or self.asked_to_stop:
+                outcome.stopped.append(name)
+                self.tell(f"{name}: stopped")
+            else:
+                outcome.failed[name] = _last_words(child.folder / OUTPUT, status)
+                self.tell(f"{name}: failed")
+
+    @contextmanager
+    def _passing_signals_on(self) -> Iterator[None]:
+        """On SIGINT or SIGTERM, have every child save and leave, and start no other."""
+
+        def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+            if not self.asked_to_stop:
+                self.asked_to_stop = True
+                for child in self.children:
+                    child.process.send_signal(signal.SIGTERM)
+
+        before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _in_twins_folder(config: Config) -> Config:
+    """The config with the run folder of a finished run that is the same, if there is one."""
+    twin = find_twin(config)
+    if twin is None or config.train is None:
+        return config
+    return config.model_copy(update={"train": config.train.model_copy(update={"run": str(twin)})})
+
+
+def _last_words(output: Path, status: int) -> str:
+    """The last complaint of a process, or its last line, and how it ended."""
+    lines = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    complaints = [line.removeprefix("mute: ") for line in lines if line.startswith("mute: ")]
+    ended = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+    said = (complaints or lines or ["it said nothing"])[-1]
+    return f"{said} ({ended}; all it said is in {output})"
+
+
+def check(outcome: Outcome, command: str) -> None:
+    """Tell how a study ended, unless all is well.
+
+    Raises:
+        MuteError: some runs failed, or the study was stopped.
+    """
+    if outcome.failed:
+        lines = [f"{name}: {message}" for name, message in outcome.failed.items()]
+        raise MuteError(f"{len(lines)} of the runs failed\n" + "\n".join(lines))
+    if outcome.stopped or outcome.waiting:
+        left = len(outcome.stopped) + len(outcome.waiting)
+        raise MuteError(f"stopped with {left} runs to go; '{command}' goes on from there")

@@ -1,0 +1,64 @@
+"""`mute study`: run what is missing, measure, compare, and make the tables and figures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mute.data.prepared import load_prepared
+from mute.errors import MuteError
+from mute.experiment import sections
+from mute.studies import figures
+from mute.studies.comparisons import compare_runs
+from mute.studies.definitions import Study
+from mute.studies.grid import Run, read_results, results_folder
+from mute.studies.measures import Trained, measure
+from mute.studies.runner import Outcome, Runner, Tell
+from mute.studies.summary import summarise
+from mute.studies.tables import MARKDOWN, write_tables
+
+
+def run_study(
+    study: Study, runs: Sequence[Run], jobs: int, processes: int, tell: Tell
+) -> tuple[Outcome, Path | None]:
+    """Run or go on with what is not finished, and make the tables of what is.
+
+    Args:
+        study: which
+        runs: all of it
+        jobs: how many at a time
+        processes: of each run
+        tell: says what happens
+
+    Returns:
+        how the runs ended, and the table's file if there is something to show
+
+    Raises:
+        MuteError: the task's data is not prepared.
+    """
+    for run in runs:
+        if not run.finished():
+            load_prepared(sections(run.config)[0])  # better told once than by every run
+    outcome = Runner(jobs, processes, tell).perform(runs)
+    task = runs[0].task
+    if len(outcome.finished) == len(runs):
+        measure(Trained(study, task, read_results(study, task)))
+    compare_runs(study, task)
+    there_is_one = any(read_results(study, task).values())
+    return outcome, make_tables(study, task, tell) if there_is_one else None
+
+
+def make_tables(study: Study, task: str, tell: Tell) -> Path:
+    """Make tables and figures from the results' files alone; returns the table's file.
+
+    Raises:
+        MuteError: no run of the study is finished.
+    """
+    summary = summarise(study, task)
+    if not summary.rows:
+        raise MuteError(f"{results_folder(study.name, task)}: no run of this study is finished yet")
+    captions = {}
+    if figures.can_draw():
+        captions = figures.write_figures(study, summary)
+    elif study.figures:
+        tell("no figures: matplotlib is not installed; pip install 'mute[plots]' gets it")
+    write_tables(study, summary, captions)
+    return results_folder(study.name, task) / MARKDOWN

@@ -1,0 +1,177 @@
+"""The finished runs of a study in numbers: means over seeds, differences, significance.
+
+Everything is read from the files among the results; no run folder is needed.
+"""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mute.studies import comparisons, measures
+from mute.studies.definitions import Study, System
+from mute.studies.grid import read_json, read_results, results_folder
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean over seeds."""
+
+    mean: float
+    deviation: float | None
+    """The standard deviation of the sample; None for a single seed."""
+    seeds: int
+
+
+Scores = tuple[Spread | None, dict[str, Spread]]
+"""On the development set and on the test sets."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; what was not measured is missing or None."""
+
+    label: str
+    dev: Spread | None
+    tests: dict[str, Spread]
+    difference: float | None
+    """From the baseline, averaged over the development set and the test sets."""
+    system: str | None = None
+    """None for what was made from trained models; the rest is missing then, too."""
+    parameters: int | None = None
+    seeds: list[int] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    average_dev: Spread | None = None
+    """Of the last checkpoints' average, as all that begins so."""
+    average_tests: dict[str, Spread] = field(default_factory=dict)
+    p: dict[str, list[float]] = field(default_factory=dict)
+    """By test set, for every seed, against the baseline's run of that seed."""
+    daggers: dict[str, str] = field(default_factory=dict)
+    measured: dict[str, float] = field(default_factory=dict)
+    hours: float | None = None
+    """Of training, a mean over seeds."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A study on a task."""
+
+    study: str
+    task: str
+    baseline: str
+    tests: list[str]
+    rows: list[Row]
+    missing: list[str]
+    """Labels of systems without a finished run."""
+    signatures: list[str]
+    commits: list[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+
+def spread(values: Iterable[float]) -> Spread | None:
+    """Mean and standard deviation; None of nothing."""
+    known = list(values)
+    if not known:
+        return None
+    deviation = statistics.stdev(known) if len(known) > 1 else None
+    return Spread(statistics.mean(known), deviation, len(known))
+
+
+def dagger(differences: Sequence[float], p: Sequence[float]) -> str:
+    """The paper's mark, if every seed earns it: † for p < 0.05, †† for p < 0.01, and better."""
+    if not p or min(differences) <= 0 or max(p) >= 0.05:
+        return ""
+    return "††" if max(p) < 0.01 else "†"
+
+
+def summarise(study: Study, task: str) -> Summary:
+    """All that the results' files say of a study."""
+    folder = results_folder(study.name, task)
+    results = read_results(study, task)
+    compared = _read(folder / comparisons.FILE)
+    measured = _read(folder / measures.FILE)
+    baseline = _scores([{**each, **each["best"]} for each in results.get(study.baseline, [])])
+    rows = [
+        _row(system, results[system.name], baseline, compared, measured)
+        for system in study.systems_for(task)
+        if results[system.name]
+    ]
+    rows += [_further_row(each, baseline) for each in measured.get("rows", [])]
+    every = [result for of_system in results.values() for result in of_system]
+    return Summary(
+        study.name,
+        task,
+        next(system.label for system in study.systems if system.name == study.baseline),
+        _in_order(test for result in every for test in result["tests"]),
+        rows,
+        [system.label for system in study.systems_for(task) if not results[system.name]],
+        _in_order(test["signature"] for result in every for test in result["tests"].values()),
+        _in_order(str(result["commit"]) for result in every),
+    )
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return read_json(file) if file.is_file() else {}
+
+
+def _in_order(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _row(
+    system: System,
+    results: list[dict[str, Any]],
+    baseline: Scores,
+    compared: dict[str, Any],
+    measured: dict[str, Any],
+) -> Row:
+    dev, tests = _scores([{**result, **result["best"]} for result in results])
+    average_dev, average_tests = _scores([result["average"] for result in results])
+    of_runs = [compared.get(f"{system.name}-seed{result['seed']}", {}) for result in results]
+    pairs = {test: [each[test] for each in of_runs if each.get(test)] for test in tests}
+    seconds = [result["seconds"] for result in results if result["seconds"] is not None]
+    return Row(
+        system.label,
+        dev,
+        tests,
+        _difference((dev, tests), baseline),
+        system.name,
+        results[0]["parameters"],
+        [result["seed"] for result in results],
+        [result["steps"] for result in results],
+        average_dev,
+        average_tests,
+        {test: [each["p"] for each in of_test] for test, of_test in pairs.items() if of_test},
+        {
+            test: dagger([each["difference"] for each in of_test], [each["p"] for each in of_test])
+            for test, of_test in pairs.items()
+        },
+        measured.get("columns", {}).get(system.name, {}),
+        statistics.mean(seconds) / 3600 if seconds else None,
+    )
+
+
+def _further_row(row: dict[str, Any], baseline: Scores) -> Row:
+    dev, tests = _scores(row["scores"])
+    return Row(row["label"], dev, tests, _difference((dev, tests), baseline) if tests else None)
+
+
+def _scores(results: Sequence[dict[str, Any]]) -> Scores:
+    """BLEU over seeds on the development set and on every test set."""
+    by_test: dict[str, list[float]] = {}
+    for result in results:
+        for test, score in result["tests"].items():
+            by_test.setdefault(test, []).append(score["bleu"])
+    tests = {test: value for test, values in by_test.items() if (value := spread(values))}
+    return spread(result["dev_bleu"] for result in results), tests
+
+
+def _difference(found: Scores, baseline: Scores) -> float | None:
+    (dev, tests), (dev_baseline, test_baseline) = found, baseline
+    pairs = [(dev, dev_baseline), *((tests[test], test_baseline.get(test)) for test in tests)]
+    differences = [ours.mean - its.mean for ours, its in pairs if ours and its]
+    return statistics.mean(differences) if differences else None

@@ -1,0 +1,141 @@
+"""The tables of a study for people, in Markdown."""
+
+from collections.abc import Mapping, Sequence
+
+from mute.studies.definitions import Study
+from mute.studies.grid import results_folder, write_json
+from mute.studies.summary import Row, Spread, Summary
+
+MARKDOWN, JSON = "table.md", "table.json"
+NOTHING = "–"
+
+
+def write_tables(study: Study, summary: Summary, captions: Mapping[str, str]) -> None:
+    """Write table.md and table.json beside the results.
+
+    Args:
+        study: what it is of
+        summary: its numbers
+        captions: of the figures, by file name
+    """
+    folder = results_folder(summary.study, summary.task)
+    write_json(summary.as_json(), folder / JSON)
+    text = markdown(study, summary)
+    for file, caption in captions.items():
+        text += f"\n![{caption}]({file})\n\n*{caption}*\n"
+    (folder / MARKDOWN).write_text(text, encoding="utf-8")
+
+
+def markdown(study: Study, summary: Summary) -> str:
+    """The whole text: best checkpoints, their averages, significance, and how it was measured."""
+    shows = study.shows[0].upper() + study.shows[1:]
+    parts = [f"**{summary.study}, {summary.task}.** {shows}.", _main_table(summary)]
+    if any(row.average_tests or row.average_dev for row in summary.rows):
+        parts += ["Average of each run's last checkpoints:", _average_table(summary)]
+    if any(row.p for row in summary.rows):
+        title = f"p of the difference from {summary.baseline}, seed by seed:"
+        parts += [title, _significance_table(summary)]
+    return "\n\n".join([*parts, _footer(summary)]) + "\n"
+
+
+def _main_table(summary: Summary) -> str:
+    measured = list(dict.fromkeys(name for row in summary.rows for name in row.measured))
+    headings = [
+        *("system", "parameters", "seeds", "steps", "dev", *summary.tests, "Δ"),
+        *measured,
+        "hours",
+    ]
+    return grid(
+        headings,
+        [
+            [
+                row.label,
+                f"{row.parameters / 1e6:.2f}M" if row.parameters else NOTHING,
+                str(len(row.seeds) or NOTHING),
+                _steps(row.steps),
+                written(row.dev),
+                *(
+                    written(row.tests.get(test)) + row.daggers.get(test, "")
+                    for test in summary.tests
+                ),
+                NOTHING if row.difference is None else f"{row.difference:+.2f}",
+                *(_number(row.measured.get(name)) for name in measured),
+                NOTHING if row.hours is None else f"{row.hours:.2f}",
+            ]
+            for row in summary.rows
+        ],
+    )
+
+
+def _average_table(summary: Summary) -> str:
+    rows = [row for row in summary.rows if row.average_dev]
+    return grid(
+        ["system", "dev", *summary.tests],
+        [
+            [
+                row.label,
+                written(row.average_dev),
+                *(written(row.average_tests.get(test)) for test in summary.tests),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _significance_table(summary: Summary) -> str:
+    def cell(row: Row, test: str) -> str:
+        return ", ".join(f"{p:.3f}" for p in row.p.get(test, [])) or NOTHING
+
+    return grid(
+        ["system", *summary.tests],
+        [
+            [row.label, *(cell(row, test) for test in summary.tests)]
+            for row in summary.rows
+            if row.p
+        ],
+    )
+
+
+def _footer(summary: Summary) -> str:
+    lines = [
+        "BLEU of the checkpoint that is best on dev; mean ± standard deviation over seeds.",
+        f"Δ: difference from {summary.baseline}, averaged over dev and test sets.",
+    ]
+    if any(row.p for row in summary.rows):
+        lines.append(
+            f"† / ††: better than {summary.baseline} with p < 0.05 / 0.01 in every seed, by paired "
+            f"bootstrap (1000 samples) between runs of the same seed."
+        )
+    if summary.missing:
+        lines.append(f"Not run yet: {', '.join(summary.missing)}.")
+    if summary.signatures:
+        lines.append("Signature: " + ", ".join(f"`{each}`" for each in summary.signatures) + ".")
+    if summary.commits:
+        lines.append(f"Commit: {', '.join(summary.commits)}.")
+    return "\n".join(lines)
+
+
+def written(value: Spread | None) -> str:
+    """41.23 ± 0.15, or without the spread if there is one seed."""
+    if value is None:
+        return NOTHING
+    return f"{value.mean:.2f}" + ("" if value.deviation is None else f" ± {value.deviation:.2f}")
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3f}"
+
+
+def _steps(steps: Sequence[int]) -> str:
+    if not steps:
+        return NOTHING
+    fewest, most = min(steps), max(steps)
+    return f"{most:,}" if fewest == most else f"{fewest:,}–{most:,}"
+
+
+def grid(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown; all columns but the first are numbers."""
+    lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

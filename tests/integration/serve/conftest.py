@@ -1,0 +1,38 @@
+"""A server with a tiny model that has learned next to nothing, twice."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from mute.serve.app import create_app
+from mute.serve.calls import Server
+from mute.serve.limits import Limits
+from mute.serve.served import Gallery, load_gallery
+from mute.translate.translator import Translator, load
+from tests.integration.test_train import train
+
+
+@pytest.fixture(scope="session")
+def model(experiment_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served")
+    assert train(experiment_file, folder, "train.steps=3", "train.validate_every=3") == 0
+    return folder / "model"
+
+
+@pytest.fixture(scope="session")
+def gallery(model: Path) -> Gallery:
+    return load_gallery([model, model], "float32")
+
+
+@pytest.fixture(scope="session")
+def translator(model: Path) -> Translator:
+    return load(model)
+
+
+@pytest.fixture(scope="session")
+def client(gallery: Gallery) -> Iterator[TestClient]:
+    limits = Limits(queue=50, characters=2000, body=20_000, texts=20)
+    with TestClient(create_app(Server(gallery, limits))) as client:
+        yield client

@@ -1,0 +1,118 @@
+"""LibreTranslate's calls, and what else a server tells of itself."""
+
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from mute.serve.app import create_app
+from mute.serve.calls import Server
+from mute.serve.keys import ApiKeys
+from mute.serve.served import Gallery
+from mute.translate.translator import Translator
+
+
+def ask(client: TestClient, **fields: object) -> Any:
+    response = client.post("/translate", json={"source": "en", "target": "de", **fields})
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_a_text_is_translated_line_by_line(client: TestClient, translator: Translator) -> None:
+    one, two = (t.text for t in translator.translate(["The dog sleeps.", "A cat."]))
+    assert ask(client, q="The dog sleeps.") == {"translatedText": one}
+    assert ask(client, q=["The dog sleeps.", "", "A cat."]) == {"translatedText": [one, "", two]}
+    assert ask(client, q=" The dog sleeps.\n\nA cat.\n")["translatedText"] == f" {one}\n\n{two}\n"
+
+
+def test_a_form_is_as_good_as_json(client: TestClient) -> None:
+    fields = {"q": "The dog sleeps.", "source": "en", "target": "de", "alternatives": "2"}
+    expected = ask(client, q="The dog sleeps.", alternatives=2)
+    assert len(expected["alternatives"]) == 2
+    assert client.post("/translate", data=fields).json() == expected
+    parts = {name: (None, value) for name, value in fields.items()}
+    assert client.post("/translate", files=parts).json() == expected
+    several = client.post("/translate", data={**fields, "q": ["The dog sleeps."] * 2})
+    assert several.json()["translatedText"] == [expected["translatedText"]] * 2
+
+
+def test_tags_of_html_survive(client: TestClient, translator: Translator) -> None:
+    (found,) = translator.translate(["The dog sleeps."])
+    page = '<p class="green">The dog sleeps.<br/></p>'
+    answer = ask(client, q=page, format="html")["translatedText"]
+    assert answer.startswith('<p class="green">')
+    assert answer.endswith("<br/></p>")
+    assert len(answer) >= len(page) - len("The dog sleeps.") + len(found.text)
+
+
+def test_a_line_longer_than_the_model_takes_is_translated_in_parts(
+    client: TestClient, translator: Translator
+) -> None:
+    line = "The dog sleeps. A cat sings. " * 50
+    (expected,) = translator.translate([line.strip()], nbest=2)
+    assert expected.warnings
+    answer = ask(client, q=line, alternatives=1)
+    assert answer["translatedText"].strip() == expected.text.strip()
+
+
+def test_the_language_is_found_out_if_it_is_not_told(client: TestClient) -> None:
+    answer = ask(client, q="The dog sleeps.", source="auto")
+    assert answer["detectedLanguage"]["language"] == "en"
+    assert 90 < answer["detectedLanguage"]["confidence"] <= 100
+    (guess,) = client.post("/detect", data={"q": "The dog sleeps."}).json()
+    assert guess == answer["detectedLanguage"]
+    (unlikely,) = client.post("/detect", json={"q": "狗在睡觉"}).json()
+    assert unlikely["confidence"] < 50
+    several = ask(client, q=["The dog sleeps.", "A cat."], source="auto")
+    assert len(several["detectedLanguage"]) == 2
+
+
+def test_languages_and_models_are_listed(client: TestClient) -> None:
+    assert client.get("/languages").json() == [{"code": "en", "name": "English", "targets": ["de"]}]
+    shape = {"layers": 2, "units": 3, "bias": ["identity", "swap", "mask"]}
+    assert client.get("/v1/models").json() == [
+        {"name": name, "source": "en", "target": "de", **shape} for name in ("en-de", "en-de-2")
+    ]
+    assert ask(client, q="A cat.", model="en-de-2") == ask(client, q="A cat.")
+
+
+def test_health_metrics_and_documentation(client: TestClient) -> None:
+    ask(client, q="A cat.")
+    assert client.get("/health").json() == {"status": "ok", "models": ["en-de", "en-de-2"]}
+    counts = client.get("/metrics").text
+    assert 'mute_requests_total{path="/translate",status="200"}' in counts
+    assert "mute_queue_lines 0.0" in counts
+    assert client.get("/docs").status_code == 200
+    missing = client.get("/no/such/path")
+    assert missing.status_code == 404
+    assert missing.json() == {"error": "Not Found"}
+    assert "/no/such/path" not in client.get("/metrics").text
+
+
+def test_the_page_is_served(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert client.get("/static/index.html").text == page.text
+    assert client.get("/static/../app.py").status_code == 404
+
+
+def test_an_api_key_is_asked_for_if_there_are_any(gallery: Gallery) -> None:
+    with TestClient(create_app(Server(gallery, keys=ApiKeys(["secret", "other"])))) as client:
+        question = {"q": "A cat.", "source": "en", "target": "de"}
+        for wrong in ({}, {"api_key": "Secret"}, {"api_key": ""}, {"api_key": "\u00e9"}):
+            response = client.post("/translate", json={**question, **wrong})
+            assert response.status_code == 403
+            assert "api_key" in response.json()["error"]
+        assert client.post("/v1/inspect", json={"q": "A cat."}).status_code == 403
+        assert ask(client, **question, api_key="other")["translatedText"]
+        assert client.post("/detect", data={"q": "x", "api_key": "secret"}).status_code == 200
+        assert client.get("/languages").status_code == 200
+
+
+def test_other_origins_are_let_in_only_if_named(client: TestClient, gallery: Gallery) -> None:
+    origin = {"Origin": "https://example.org"}
+    assert "access-control-allow-origin" not in client.get("/languages", headers=origin).headers
+    app = create_app(Server(gallery), cors=["https://example.org"])
+    with TestClient(app) as open_client:
+        allowed = open_client.get("/languages", headers=origin)
+        assert allowed.headers["access-control-allow-origin"] == "https://example.org"

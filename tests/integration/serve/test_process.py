@@ -1,0 +1,80 @@
+"""`mute serve` as a process of its own, with the client that people have."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.error import HTTPError
+
+import pytest
+from libretranslatepy import LibreTranslateAPI
+
+from mute.translate.translator import Translator
+from tests.integration.command import run
+
+
+class Running(NamedTuple):
+    """A `mute serve` of its own."""
+
+    process: subprocess.Popen[str]
+    address: str
+
+
+@pytest.fixture
+def running(model: Path, tmp_path: Path) -> Iterator[Running]:
+    keys = tmp_path / "keys"
+    keys.write_text("# for the tests\nsesame\n")
+    command = [sys.executable, "-m", "mute", "serve", str(model), "--port", "0", "--threads", "1"]
+    process = subprocess.Popen(
+        [*command, "--api-keys", str(keys)], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    said = process.stderr.readline()
+    address = said.rpartition(" ")[2].strip()
+    assert address.startswith("http://127.0.0.1:"), said
+    yield Running(process, address)
+    process.kill()
+    process.communicate()
+
+
+def test_libretranslates_own_client_works_unchanged(
+    running: Running, translator: Translator
+) -> None:
+    client = LibreTranslateAPI(running.address, api_key="sesame")
+    (expected,) = translator.translate(["The dog sleeps."])
+    assert client.translate("The dog sleeps.", "en", "de", timeout=20) == expected.text
+    assert client.languages(timeout=20) == [{"code": "en", "name": "English", "targets": ["de"]}]
+    assert client.detect("The dog sleeps.", timeout=20)[0]["language"] == "en"
+    with pytest.raises(HTTPError, match="403") as refused:
+        LibreTranslateAPI(running.address).translate("x", "en", "de", timeout=20)
+    refused.value.close()
+    running.process.terminate()
+    _, errors = running.process.communicate(timeout=20)
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--port", "{taken}"], "--port {taken}: cannot be had"),
+        (["--port", "0", "--api-keys", "no-such-file"], "no-such-file: cannot be read"),
+    ],
+)
+def test_a_server_that_cannot_start_says_why(
+    model: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        filled = [option.replace("{taken}", port) for option in options]
+        assert run("serve", str(model), *filled) == 2
+    assert message.replace("{taken}", port) in capsys.readouterr().err
+
+
+def test_a_missing_package_is_named(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert run("serve", str(model)) == 2
+    assert "pip install 'mute[serve]'" in capsys.readouterr().err

@@ -1,0 +1,125 @@
+"""Requests that wait: too long, too many, for nobody."""
+
+import asyncio
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from mute.serve.app import create_app
+from mute.serve.calls import Server
+from mute.serve.limits import Limits
+from mute.serve.served import Gallery
+from mute.translate.translation import Translation
+from mute.translate.translator import Translator
+
+
+class Slow:
+    """A translator that takes its time, and says what it was given."""
+
+    def __init__(self, inner: Translator) -> None:
+        self.inner, self.lines, self.gate = inner, list[str](), threading.Event()
+        self.tokenizer, self.max_length, self.models = (
+            inner.tokenizer,
+            inner.max_length,
+            inner.models,
+        )
+
+    def translate(self, lines: list[str], *args: Any, **options: Any) -> list[Translation]:
+        self.lines += lines
+        assert self.gate.wait(10)
+        return self.inner.translate(lines, *args, **options)
+
+
+@pytest.fixture
+def slow(translator: Translator) -> Slow:
+    return Slow(translator)
+
+
+def slow_app(slow: Slow, **limits: Any) -> FastAPI:
+    return create_app(Server(Gallery([cast("Translator", slow)]), Limits(**limits)))
+
+
+QUESTION = {"q": "A cat.", "source": "en", "target": "de"}
+
+
+def test_a_request_that_takes_too_long_is_told_so_and_not_done_later(slow: Slow) -> None:
+    with TestClient(slow_app(slow, timeout=0.2)) as client:
+        for _ in range(2):  # the second one is not begun while the first one blocks the thread
+            response = client.post("/translate", json=QUESTION)
+            assert response.status_code == 504
+            assert "within 0.2 seconds" in response.json()["error"]
+        slow.gate.set()
+    assert slow.lines == ["A cat."]
+
+
+def test_a_full_queue_asks_to_come_back(slow: Slow) -> None:
+    with TestClient(slow_app(slow, queue=2)) as client, ThreadPoolExecutor(2) as pool:
+        begun = pool.submit(client.post, "/translate", json=QUESTION)
+        while not slow.lines:
+            time.sleep(0.001)
+        waiting = pool.submit(client.post, "/translate", json={**QUESTION, "q": ["A.", "B."]})
+        while "mute_queue_lines 2.0" not in client.get("/metrics").text:
+            time.sleep(0.001)
+        refused = client.post("/translate", json=QUESTION)
+        assert refused.status_code == 503
+        assert int(refused.headers["Retry-After"]) >= 1
+        slow.gate.set()
+        assert begun.result().status_code == waiting.result().status_code == 200
+
+
+def test_what_a_client_that_is_gone_had_asked_for_is_not_translated(slow: Slow) -> None:
+    app = slow_app(slow, timeout=10)
+
+    async def call(*, leaves: bool) -> list[Any]:
+        """A request straight to the app, whose client leaves or waits."""
+        messages: list[Any] = [{"type": "http.request", "body": json.dumps(QUESTION).encode()}]
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            if messages:
+                return messages.pop()
+            if not leaves:
+                await asyncio.Event().wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        headers = [(b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": "/translate", "headers": headers}
+        await app({**scope, "query_string": b"", "root_path": ""}, receive, send)
+        return sent
+
+    async def scene() -> None:
+        first = asyncio.create_task(call(leaves=False))
+        while not slow.lines:
+            await asyncio.sleep(0.001)
+        start, _ = await call(leaves=True)
+        assert start["status"] == 499
+        slow.gate.set()
+        start, _ = await first
+        assert start["status"] == 200
+
+    asyncio.run(scene())
+    app.state.server.batcher.close()
+    assert slow.lines == ["A cat."]
+
+
+def test_an_error_inside_is_a_500_that_tells_nothing_of_the_inside(
+    slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> list[Translation]:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(slow, "translate", broken)
+    with TestClient(slow_app(slow), raise_server_exceptions=False) as client:
+        response = client.post("/translate", json=QUESTION)
+    assert response.status_code == 500
+    assert "secret" not in response.text
+    assert response.json()["error"]

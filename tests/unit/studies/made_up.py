@@ -1,0 +1,45 @@
+"""Results of runs that never were."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mute.studies.grid import results_folder, write_json
+
+SIGNATURE = "nrefs:1|tok:none"
+
+
+def result(
+    study: str, system: str, seed: int, dev: float, tests: Mapping[str, float], **more: Any
+) -> dict[str, Any]:
+    """Write the file of a run, as a study's worker does."""
+    scores = {
+        name: {"bleu": value, "signature": SIGNATURE, "hypotheses": f"{system}{seed}"}
+        for name, value in tests.items()
+    }
+    content = {
+        "study": study,
+        "task": "toy",
+        "system": system,
+        "seed": seed,
+        "config": {"model": {"units": 4, "sample_rate": 0.85}},
+        "commit": "abc1234",
+        "parameters": 4_207_936,
+        "steps": 2000,
+        "best": {"step": 1000, "dev_bleu": dev},
+        "tests": scores,
+        "curve": [{"step": 1000, "loss": 2.0, "bleu": dev}],
+        "average": {"checkpoints": 5, "dev_bleu": dev + 0.1, "tests": scores},
+        "seconds": 1800.0,
+        **more,
+    }
+    write_json(content, results_folder(study, "toy") / f"{system}-seed{seed}.json")
+    return content
+
+
+def comparison(study: str, run: str, test: str, difference: float, p: Sequence[float]) -> None:
+    """Write what the bootstrap found for the runs of a system, seed by seed."""
+    found = {
+        f"{run}-seed{seed}": {test: {"of": [], "difference": difference, "p": value}}
+        for seed, value in enumerate(p, 1)
+    }
+    write_json(found, results_folder(study, "toy") / "comparisons.json")

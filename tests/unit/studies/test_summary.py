@@ -1,0 +1,139 @@
+"""Numbers over seeds, and the tables that show them."""
+
+from pathlib import Path
+
+import pytest
+
+from mute.studies.definitions import Study, System
+from mute.studies.figures import weights, write_figures
+from mute.studies.grid import read_results, results_folder, write_json
+from mute.studies.study import make_tables
+from mute.studies.summary import Spread, dagger, spread, summarise
+from mute.studies.tables import grid, markdown, written
+from tests.unit.studies.made_up import SIGNATURE, comparison, result
+
+STUDY = Study(
+    "made-up",
+    "two systems",
+    (System("relative", "+ Relative", "x"), System("seq", "Seq", "x"), System("late", "Late", "x")),
+)
+
+
+@pytest.fixture(autouse=True)
+def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_spread_is_that_of_a_sample() -> None:
+    assert spread([41.0, 42.0, 43.0]) == Spread(42.0, 1.0, 3)
+    assert spread([41.0]) == Spread(41.0, None, 1)
+    assert spread([]) is None
+
+
+@pytest.mark.parametrize(
+    ("differences", "p", "mark"),
+    [
+        ([1.0, 0.8], [0.001, 0.009], "††"),
+        ([1.0, 0.8], [0.001, 0.02], "†"),
+        ([1.0, 0.8], [0.001, 0.05], ""),
+        ([1.0, -0.8], [0.001, 0.001], ""),
+        ([], [], ""),
+    ],
+)
+def test_a_dagger_is_earned_by_every_seed(
+    differences: list[float], p: list[float], mark: str
+) -> None:
+    assert dagger(differences, p) == mark
+
+
+def test_a_score_shows_its_spread_if_it_has_one() -> None:
+    assert written(Spread(41.234, 0.156, 3)) == "41.23 ± 0.16"
+    assert written(Spread(41.234, None, 1)) == "41.23"
+    assert written(None) == "–"
+
+
+def test_a_grid_is_markdown() -> None:
+    assert grid(["a", "b"], [["x", "1"]]) == "| a | b |\n| --- | ---: |\n| x | 1 |"
+
+
+def make_results() -> None:
+    for seed, dev in ((1, 40.0), (2, 41.0)):
+        result("made-up", "relative", seed, dev, {"t16": dev, "t17": dev - 8})
+        result("made-up", "seq", seed, dev + 1, {"t16": dev + 2, "t17": dev - 8})
+    comparison("made-up", "seq", "t16", 2.0, [0.004, 0.03])
+
+
+def test_a_summary_knows_means_differences_and_what_is_missing() -> None:
+    make_results()
+    summary = summarise(STUDY, "toy")
+    relative, seq = summary.rows
+    assert seq.seeds == [1, 2]
+    assert seq.dev is not None
+    assert seq.dev.mean == 41.5
+    assert seq.dev.deviation == pytest.approx(0.7071, abs=1e-4)
+    assert seq.difference == pytest.approx((1 + 2 + 0) / 3)
+    assert relative.difference == 0
+    assert seq.p == {"t16": [0.004, 0.03]}
+    assert seq.daggers["t16"] == "†"
+    assert seq.hours == 0.5
+    assert summary.missing == ["Late"]
+
+
+def test_a_table_tells_how_it_was_measured() -> None:
+    make_results()
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    row = "| Seq | 4.21M | 2 | 2,000 | 41.50 ± 0.71 | 42.50 ± 0.71† | 32.50 ± 0.71 | +1.00 | 0.50 |"
+    assert row in table.splitlines()
+    assert "| Seq | 41.60 ± 0.71 |" in table
+    assert "| Seq | 0.004, 0.030 | – |" in table
+    assert f"Signature: `{SIGNATURE}`." in table
+    assert "Not run yet: Late." in table
+    assert "Commit: abc1234." in table
+
+
+def test_what_was_measured_adds_columns_and_rows() -> None:
+    make_results()
+    further = {"dev_bleu": 12.0, "tests": {"t16": {"bleu": 11.0}}}
+    measured = {
+        "of": {},
+        "columns": {"seq": {"tokens/s": 1234.5, "FFN outputs": 0.46}},
+        "rows": [{"label": "average of seeds", "scores": [further]}],
+    }
+    write_json(measured, results_folder("made-up", "toy") / "measures.json")
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    assert "| Δ | tokens/s | FFN outputs | hours |" in table
+    assert "| +1.00 | 1,234 | 0.460 | 0.50 |" in table
+    assert "| average of seeds | – | – | – | 12.00 | 11.00 | – | -29.00 | – | – | – |" in table
+
+
+def test_the_paper_figures_are_drawn_from_results() -> None:
+    rates = [
+        System(f"{name}-{rate}", f"{name}, {rate}", "x") for name in "ab" for rate in (0.5, 1.0)
+    ]
+    study = Study(
+        "made-up", "rates", rates, baseline="a-0.5", figures=("curves", "sample_rate", "units")
+    )
+    for count, system in enumerate(rates, 1):
+        settings = {"units": count, "sample_rate": float(system.name[2:])}
+        result("made-up", system.name, 1, 40.0, {"t": 30.0}, config={"model": settings})
+    captions = write_figures(study, summarise(study, "toy"))
+    assert set(captions) == {"curves.png", "sample-rate.png", "units.png"}
+    for file in captions:
+        assert (results_folder("made-up", "toy") / file).stat().st_size > 5000
+
+
+def test_weights_are_shown_where_there_are_several_units() -> None:
+    layer = {"alpha": [0.25, 0.75], "coefficients": [0.5, 0.5]}
+    ordered = {**layer, "matrix": [[1.0, 0.0], [0.0, 1.0]], "order": [0, 1]}
+    result("made-up", "relative", 1, 40.0, {"t": 30.0}, units={})
+    result("made-up", "seq", 1, 40.0, {"t": 30.0}, units={"encoder": [ordered, ordered]})
+    result("made-up", "late", 1, 40.0, {"t": 30.0}, units={"encoder": [layer, layer]})
+    study = Study("made-up", "weights", STUDY.systems, figures=("weights",))
+    table = make_tables(study, "toy", lambda _: None).read_text()
+    assert "](alpha.png)" in table
+    assert "](coefficients.png)" in table
+    drawn = weights(summarise(study, "toy"), read_results(study, "toy"))
+    columns = {
+        file: [axes.get_xlabel() for axes in figure.axes] for file, (figure, _) in drawn.items()
+    }
+    assert columns == {"alpha.png": ["place", "unit"], "coefficients.png": ["unit", "unit"]}
