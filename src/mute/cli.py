@@ -605,10 +605,10 @@ def shortlist_command(
     overrides: Overrides = None,
     per_word: Annotated[
         int, typer.Option(min=1, help="Target pieces that go with a source piece.")
-    ] = 64,
+    ] = 32,
     frequent: Annotated[
         int, typer.Option(min=1, help="Target pieces that go with every source piece.")
-    ] = 512,
+    ] = 2048,
 ) -> None:
     """Learn which words a translation may need, for `mute translate --shortlist`.
 

@@ -1,12 +1,13 @@
 """Products with 8-bit weights: a quarter of the memory traffic, and several times the speed.
 
-Each row of a weight matrix has its own scale; the input's is found anew for every call. Sums are
-32-bit and the result is float32 again, so only the products themselves lose precision. The kernels
+Each row of a weight matrix has its own scale; the input's is found anew for every call, so what a
+sentence becomes may depend a little on what is translated beside it. Sums are 32-bit and the result
+is float32 again, so only the products themselves lose precision. The kernels
 are those of FBGEMM, which PyTorch brings along for x86 processors.
 """
 
 import warnings
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import torch
@@ -25,6 +26,11 @@ print(Int8Linear(torch.ones(64, 64), torch.ones(64))(torch.ones(64, 64)).sum())
 """
 
 
+@cache
+def _has_wide_sums() -> bool:
+    return bool(torch.cpu.get_capabilities().get("avx512_vnni"))
+
+
 class Int8Linear(nn.Module):
     """A linear layer in 8 bits: (..., n) → (..., m)."""
 
@@ -39,8 +45,9 @@ class Int8Linear(nn.Module):
         self.packed: Any = torch.ops.quantized.linear_prepack(quantized, bias.float())
 
     def forward(self, x: Tensor) -> Tensor:
-        """Multiply; the input is rounded to 7 bits, so that no processor's 16-bit sums overflow."""
-        product: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, reduce_range=True)
+        """Multiply; without VNNI, sums of two products have 16 bits, so the input gets 7 only."""
+        narrow = not _has_wide_sums()
+        product: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, reduce_range=narrow)
         return product
 
 

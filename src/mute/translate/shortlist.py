@@ -30,8 +30,8 @@ from mute.model.folder import model_folder
 
 FORMAT = "1"
 FILE = "shortlist.safetensors"
-PER_WORD = 64
-FREQUENT = 512
+PER_WORD = 32
+FREQUENT = 2048
 MOST_PAIRS = 500_000
 """Of a larger corpus, as many pairs are read, evenly spread: more change little."""
 BATCH = 30
