@@ -70,7 +70,9 @@ def train(config: Config) -> TrainState:
         )
 
         def keep_best(best: Mapping[str, Tensor]) -> None:
-            save_model(Path(training.run) / "model", config.model, best, tokenizer, data.max_length)
+            # What is longer than anything it was trained on is better translated in parts.
+            longest = int(corpus.lengths[0].max())
+            save_model(Path(training.run) / "model", config.model, best, tokenizer, longest)
 
         state = trainer.fit(validator(prepared, data, training), keep_best)
         if group.leads and not trainer.stopping:

@@ -34,7 +34,7 @@ def save_model(
         config: of the model
         weights: its parameters by name
         tokenizer: what it reads and writes with
-        max_length: the most pieces of a sentence that it was trained for
+        max_length: of a source sentence in pieces; longer ones are translated in parts
     """
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(folder / TOKENIZER)
@@ -76,7 +76,7 @@ def load_model(path: Path | str) -> tuple[Transformer, Tokenizer]:
 
 
 def max_length_of(path: Path | str) -> int:
-    """The most pieces of a sentence that a model was trained for; errors as of `load_model`."""
+    """The most pieces of a source sentence that a model takes; errors as of `load_model`."""
     return _read_settings(model_folder(path) / CONFIG)[1]
 
 
