@@ -1,11 +1,12 @@
 """The engines whose decoding speed is compared, each behind the same call."""
 
 import time
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import ctranslate2
 import torch
+from ct2_process import answer
 
 from mute.data.batching import pad
 from mute.data.tokenizer import Tokenizer
@@ -75,36 +76,28 @@ class CTranslate2:
         self, exported: Path, tokenizer: Tokenizer, compute: Compute, threads: int
     ) -> None:
         self.name, self.compute = ctranslate2_name(compute), compute
-        self._translator = ctranslate2.Translator(
-            str(exported),
-            device="cpu",
-            compute_type=compute,
-            inter_threads=1,
-            intra_threads=threads,
-        )
+        settings = {"model_path": str(exported), "compute_type": compute, "intra_threads": threads}
+        spawn = get_context("spawn")
+        self._pipe, theirs = spawn.Pipe()
+        # A daemon: it ends when we do.
+        spawn.Process(target=answer, args=(theirs, settings), daemon=True).start()
         self._source = tokenizer.pieces(range(tokenizer.source_size), "source")
         target = tokenizer.pieces(range(tokenizer.target_size), "target")
         self._target_ids = {piece: number for number, piece in enumerate(target)}
 
     def run(self, batches: Batches, search: Search) -> Run:
         """See `Contender.run`."""
-        in_pieces = [[[self._source[i] for i in each] for each in batch] for batch in batches]
-        results = []
-        start = time.perf_counter()
-        for batch in in_pieces:
+        jobs = []
+        for batch in batches:
             longest = 2 * (max(map(len, batch)) + 1) + 10  # as ours, for the longest sentence
-            results += self._translator.translate_batch(
-                batch,  # it puts the ends behind the sentences itself
-                beam_size=search.beam,
-                length_penalty=0,
-                min_decoding_length=search.steps or 0,
-                max_decoding_length=search.steps or longest,
-                max_batch_size=0,  # not split
-                max_input_length=0,  # nothing cut
-                return_end_token=True,
-            )
-        seconds = time.perf_counter() - start
-        pieces = [result.hypotheses[0] for result in results]
+            options = {
+                "beam_size": search.beam,
+                "min_decoding_length": search.steps or 0,
+                "max_decoding_length": search.steps or longest,
+            }
+            jobs.append(([[self._source[i] for i in each] for each in batch], options))
+        self._pipe.send(jobs)
+        seconds, pieces = self._pipe.recv()
         return Run(seconds, [[self._target_ids[piece] for piece in each] for each in pieces])
 
 

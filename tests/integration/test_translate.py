@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from mute import cli
+from mute.configfile import load_config
+from mute.data.prepared import load_prepared
 from mute.demo import run_demo
 from mute.errors import MuteError
 from mute.model.folder import load_model
@@ -63,6 +65,18 @@ def test_a_line_that_is_not_utf8_is_named(
     status, _ = piped(model, b"good\nb\xffd\n", monkeypatch)
     assert status == 2
     assert "standard input:2: not UTF-8 at byte 1" in capsys.readouterr().err
+
+
+def test_a_line_longer_than_any_of_the_training_text_is_split(
+    model: Path, experiment_file: Path
+) -> None:
+    data = load_config(experiment_file).data
+    assert data is not None
+    longest = int(load_prepared(data).train.lengths[0].max())
+    translator = load(model)
+    assert translator.max_length == longest
+    (translation,) = translator.translate(["The dog sleeps. " * longest], beam=1)
+    assert "translated in parts" in translation.warnings[0]
 
 
 def test_more_translations_of_a_line_are_its_alternatives(model: Path) -> None:

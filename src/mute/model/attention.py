@@ -48,7 +48,7 @@ class Attention(nn.Module):
         if relative:
             scores = scores + relative.scores(queries, keys.size(-2))
         # Not -inf: a row without any real position would become NaN.
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        scores.masked_fill_(~mask, torch.finfo(scores.dtype).min)
         weights: Tensor = self.dropout(scores.softmax(-1))
         mixed = weights @ values
         if relative:

@@ -29,6 +29,7 @@ from mute.model.units import Units
 from mute.translate.decoding import Decoding, PlainDecoding
 from mute.translate.folded import FoldedLayer, linear, unstack
 from mute.translate.int8 import Int8Linear, to_int8
+from mute.translate.packed import pack
 
 Compute = Literal["float32", "int8"]
 
@@ -52,6 +53,8 @@ class Engine:
         unstack(self.model)
         if compute == "int8":
             to_int8(self.model)
+        else:
+            pack(self.model)
 
     def start(self, source: Tensor, width: int, vocabulary: Tensor | None = None) -> Decoding:
         """Begin to translate a batch.
@@ -126,6 +129,7 @@ class _LayerState:
         self.layer, self.units = layer, layer.units
         self.attention, self.cross = layer.units.mixer, layer.units.cross
         self.coefficients = layer.fusion()
+        self.stands_alone = self.coefficients.tolist() == [1.0]
         memory_parts = self.cross.split(self.cross.memory(memory[None]), 2)
         self.memory_keys, self.memory_values = (part.contiguous() for part in memory_parts)
         self.keys, self.values = _Growing(), _Growing()
@@ -136,7 +140,8 @@ class _LayerState:
         assert self.units.cross_norm is not None, "it comes with the cross-attention"
         (queries,) = self.cross.split(self.cross.query(self.units.cross_norm(s)), 1)
         s = s + self.cross.attend(queries, self.memory_keys, self.memory_values, memory_mask)
-        return fuse(self.coefficients, s + self.units.feedforward(s))
+        outputs: Tensor = s + self.units.feedforward(s)
+        return outputs[0] if self.stands_alone else fuse(self.coefficients, outputs)
 
     def _look_back(self, seen: Tensor, ancestry: Tensor) -> Tensor:
         """Self-attention over the own past: (1, B, W, d) → (U, B, W, d)."""

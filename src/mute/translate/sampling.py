@@ -11,6 +11,7 @@ from mute.translate.search import (
     Hypothesis,
     SearchOptions,
     apply_rules,
+    log_sum_exp,
     longest_translation,
     penalised,
 )
@@ -59,7 +60,7 @@ def sample(
     done = torch.zeros_like(scores, dtype=torch.bool)
     while not done.all():
         logits = decoding.step(words[..., -1])
-        normaliser = logits.logsumexp(-1, keepdim=True)
+        normaliser = log_sum_exp(logits)
         apply_rules(logits, words, limits, options, prefixes)
         drawn = draw(logits, sampling, generator)
         gain = (logits.gather(-1, drawn) - normaliser)[..., 0]

@@ -9,6 +9,7 @@ from mute.model.transformer import Transformer
 from mute.translate.decoding import Decoding, NarrowDecoding, PlainDecoding
 from mute.translate.engine import FIRST_ROOM, Engine, TreeDecoding
 from mute.translate.ensemble import EnsembleDecoding
+from mute.translate.packed import PackedLinear
 from mute.translate.search import SearchOptions, beam_search
 from tests.unit.model.oracle import double, small
 
@@ -142,3 +143,14 @@ def test_int8_where_it_is_not_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("mute.translate.int8.survives", lambda _: False)
     with pytest.raises(MuteError, match="--compute int8: this machine cannot; use float32"):
         Engine(double(small()), "int8")
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="PyTorch without oneDNN")
+@torch.inference_mode()
+def test_packed_weights_multiply_as_plain_ones() -> None:
+    model = double(small(units=3, sequential=True), vocab_size=50).float().eval()
+    engine = Engine(model)
+    assert any(isinstance(module, PackedLinear) for module in engine.model.modules())
+    words = torch.full((3, 2), 7)
+    expected = plain(model, 2).step(words)
+    torch.testing.assert_close(engine.start(SOURCE, 2).step(words), expected, rtol=1e-4, atol=1e-4)

@@ -194,3 +194,10 @@ def test_the_best_words_by_blocks_are_the_best_of_all(size: int, count: int) -> 
     best, words = best_words(logits, count)
     assert torch.equal(best, expected.values)
     assert torch.equal(logits.gather(-1, words), best)
+
+
+@pytest.mark.parametrize("offset", [-1e4, 0, 79, 200, 1e4])
+def test_the_normaliser_is_right_however_large_the_logits(offset: float) -> None:
+    logits = torch.randn(2, 3, 1000, generator=torch.Generator().manual_seed(1)) + offset
+    expected = logits.double().logsumexp(-1, keepdim=True).float()
+    torch.testing.assert_close(search.log_sum_exp(logits), expected)
