@@ -1,11 +1,11 @@
 """A text of a million lines through `mute translate`: how fast, and in how much memory.
 
-    python benchmarks/stream.py --model runs/multi30k-relative [--lines 1000000]
+    make demo
+    python benchmarks/stream.py --model runs/demo/run [--lines 1000000]
 
-repeats the training sentences of Multi30k (in MUTE_DATA) until there are enough lines, runs
-`mute translate --beam 1 --compute int8` on them as a user would, and looks at the process from
-outside: resident memory whenever another tenth of the lines is done. Killed, the same command goes
-on. Writes results/bench/stream.json.
+writes that many sentences of the embedded corpus, runs `mute translate --beam 1 --compute int8` on
+them as a user would, and looks at the process from outside: resident memory whenever another tenth
+of the lines is done. Writes results/bench/stream.json.
 """
 
 import argparse
@@ -20,17 +20,16 @@ import torch
 from outcome import ROOT, save
 
 from mute.cli import LINES_AT_ONCE
-from mute.data.corpus import locate, read_text
+from mute.data.toy import pairs
 
-SENTENCES = "multi30k/tok/train.lc.norm.tok.en.gz"
+DIFFERENT = 20_000
 
 
 def write_lines(path: Path, count: int) -> None:
-    """The sentences over and over, with another number in front in each round."""
-    sentences = list(read_text(locate(SENTENCES)))
-    rounds = (f"{number} {each}" for number in itertools.count() for each in sentences)
+    """Sentences of the embedded corpus, over and over where it has no more."""
+    sentences = [english for english, _ in pairs(min(count, DIFFERENT), seed=7, split="test")]
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in itertools.islice(rounds, count))
+        file.writelines(f"{line}\n" for line in itertools.islice(itertools.cycle(sentences), count))
 
 
 def resident_mb(process: subprocess.Popen[bytes]) -> float:
