@@ -1,22 +1,22 @@
 """A text of a million lines through `mute translate`: how fast, and in how much memory.
 
     make demo
-    python benchmarks/stream.py --model runs/demo/run [--lines 1000000]
+    python benchmarks/stream.py --model runs/demo/run [--lines 1000000] [--processes 2]
 
 writes that many sentences of the embedded corpus, runs `mute translate --beam 1 --compute int8` on
-them as a user would, and looks at the process from outside: resident memory whenever another tenth
-of the lines is done. Writes results/bench/stream.json.
+them under torchrun, one thread in each process, and looks at them from outside: resident memory of
+the largest whenever another tenth of the lines is done. Writes results/bench/stream.json.
 """
 
 import argparse
 import itertools
 import math
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import torch
 from outcome import ROOT, save
 
 from mute.cli import LINES_AT_ONCE
@@ -32,10 +32,12 @@ def write_lines(path: Path, count: int) -> None:
         file.writelines(f"{line}\n" for line in itertools.islice(itertools.cycle(sentences), count))
 
 
-def resident_mb(process: subprocess.Popen[bytes]) -> float:
-    """What the process holds now."""
-    status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS"))
+def resident_mb(process: int) -> float:
+    """What the largest of a process and its children holds now."""
+    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    own = next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS"))
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return max([own, *(resident_mb(int(child)) for child in children)])
 
 
 def watch(process: subprocess.Popen[bytes], parts: Path, blocks: int) -> list[dict[str, float]]:
@@ -49,7 +51,7 @@ def watch(process: subprocess.Popen[bytes], parts: Path, blocks: int) -> list[di
         if tenths > last and done < blocks:
             last = tenths
             record = {"lines": done * LINES_AT_ONCE, "seconds": time.monotonic() - start}
-            seen.append({**record, "resident_mb": resident_mb(process)})
+            seen.append({**record, "resident_mb": resident_mb(process.pid)})
             print(seen[-1], flush=True)
         time.sleep(0.5)
     if process.returncode:
@@ -63,23 +65,26 @@ def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "stream")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     source, output = options.folder / "lines.en", options.folder / "lines.de"
     write_lines(source, options.lines)
-    command = [sys.executable, "-m", "mute", "translate", str(options.model), "-i", str(source)]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc-per-node", str(options.processes), "-m", "mute", "translate"]
+    command += [str(options.model), "-i", str(source)]
     command += ["-o", str(output), "--beam", "1", "--compute", "int8"]
     start = time.monotonic()
-    process = subprocess.Popen(command)
+    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
     blocks = math.ceil(options.lines / LINES_AT_ONCE)
     course = watch(process, output.with_name(f"{output.name}.parts"), blocks)
     seconds = time.monotonic() - start
     with output.open("rb") as file:
         lines = sum(1 for _ in file)
     assert lines == options.lines, "as many lines come out as go in"
-    result = {"model": options.model.name, "threads": torch.get_num_threads(), "lines": lines}
+    result = {"model": options.model.name, "processes": options.processes, "lines": lines}
     save(
         "stream",
         {**result, "seconds": seconds, "lines_per_second": lines / seconds, "course": course},
