@@ -10,7 +10,7 @@ from mute import __version__
 from mute.config import Config, DataConfig, ParallelText, TrainConfig
 from mute.data.corpus import read_strictly
 from mute.data.prepared import write_sentences
-from mute.evaluate.score import Tokenization, bleu
+from mute.evaluate.score import Tokenization, bleu, tokenization_for
 from mute.model.fusion import Fusion, SequentialFusion
 from mute.model.transformer import Transformer
 from mute.train.checkpoint import TrainState
@@ -62,9 +62,7 @@ def hypotheses_file(folder: Path, test: str) -> Path:
 
 def tokenization_of(data: DataConfig) -> Tokenization:
     """How sacrebleu is to cut the target's words."""
-    if data.tokenizer.pretokenized:
-        return "none"
-    return "zh" if data.target == "zh" else "13a"
+    return tokenization_for(data.tokenizer, data.target)
 
 
 def _score(

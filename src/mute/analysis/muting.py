@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mute.data.tokenizer import Tokenizer
-from mute.evaluate.score import Tokenization, bleu
+from mute.evaluate.score import bleu, tokenization_for
 from mute.evaluate.significance import compare
 from mute.model.muting import Kept, keep_units
 from mute.translate.translator import Translator
@@ -104,13 +103,6 @@ def _with_units(translator: Translator, kept: Kept) -> Translator:
     return Translator(muted, translator.tokenizer, translator.max_length)
 
 
-def _cutting(tokenizer: Tokenizer) -> Tokenization:
-    """How sacrebleu is to cut the words that the model writes."""
-    if tokenizer.config.pretokenized:
-        return "none"
-    return "zh" if tokenizer.languages[1] == "zh" else "13a"
-
-
 class _BleuJudge:
     """BLEU of a model's translations, against the whole model's."""
 
@@ -120,8 +112,9 @@ class _BleuJudge:
         self, translator: Translator, sources: Sequence[str], references: Sequence[str]
     ) -> None:
         self.sources, self.references = sources, [references]
-        self.tokenize = _cutting(translator.tokenizer)
-        self.lowercase = translator.tokenizer.config.lowercase
+        tokenizer = translator.tokenizer
+        self.tokenize = tokenization_for(tokenizer.config, tokenizer.languages[1])
+        self.lowercase = tokenizer.config.lowercase
         self.translations = self._translate(translator)
         score = bleu(
             self.translations, self.references, tokenize=self.tokenize, lowercase=self.lowercase

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Literal, get_args
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
 
+    from mute.config import TokenizerConfig
+
 Tokenization = Literal["none", "13a", "zh", "char", "intl", "ja-mecab", "ko-mecab", "flores200"]
 TOKENIZATIONS: tuple[str, ...] = get_args(Tokenization)
+
+
+def tokenization_for(tokenizer: "TokenizerConfig", language: str) -> Tokenization:
+    """How words of a language are to be cut in text that a tokenizer puts out."""
+    if tokenizer.pretokenized:
+        return "none"
+    return "zh" if language.lower().startswith("zh") else "13a"
 
 
 @dataclass(frozen=True)
