@@ -1,5 +1,7 @@
 """An encoder layer for translation, with everything folded that training keeps apart."""
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 
 from mute.model.bank import BankLinear, BankNorm
@@ -46,12 +48,22 @@ def unstack(model: nn.Module) -> None:
     A step of a small model is over so soon that even taking the only member out of its bank
     counts.
     """
+
+    def plain(part: nn.Module) -> nn.Module:
+        if isinstance(part, BankLinear) and len(part.weight) == 1:
+            return linear(part.weight[0], part.bias[0])
+        if isinstance(part, BankNorm) and len(part.weight) == 1:
+            return _norm(part.weight[0], part.bias[0])
+        return part
+
+    replace_parts(model, plain)
+
+
+def replace_parts(model: nn.Module, better: Callable[[nn.Module], nn.Module]) -> None:
+    """Put in the place of every module inside a model what a function makes of it."""
     for module in list(model.modules()):
         for name, part in list(module.named_children()):
-            if isinstance(part, BankLinear) and len(part.weight) == 1:
-                setattr(module, name, linear(part.weight[0], part.bias[0]))
-            elif isinstance(part, BankNorm) and len(part.weight) == 1:
-                setattr(module, name, _norm(part.weight[0], part.bias[0]))
+            setattr(module, name, better(part))
 
 
 def _norm(weight: Tensor, bias: Tensor) -> nn.LayerNorm:

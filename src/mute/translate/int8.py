@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from mute.errors import MuteError
 from mute.model.bank import BankLinear
 from mute.runtime import survives
+from mute.translate.folded import replace_parts
 
 _ENGINE = "fbgemm"
 _PROBE = """
@@ -52,7 +53,7 @@ class Int8Linear(nn.Module):
 
 
 class Int8Bank(nn.Module):
-    """A `BankLinear` in 8 bits."""
+    """A `BankLinear` of several members in 8 bits."""
 
     def __init__(self, bank: BankLinear) -> None:
         super().__init__()
@@ -68,13 +69,9 @@ class Int8Bank(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(U, ..., n) → (max(U, P), ..., m), as `bank_product` does."""
-        members = len(self._weight)
-        if members == 1:
-            product: Tensor = self._side_by_side(x)
-            return product
         if x.size(0) == 1:
-            product = self._side_by_side(x[0])
-            return torch.unflatten(product, -1, (members, -1)).movedim(-2, 0)
+            product: Tensor = self._side_by_side(x[0])
+            return torch.unflatten(product, -1, (len(self._weight), -1)).movedim(-2, 0)
         return torch.stack([member(each) for member, each in zip(self._members, x, strict=True)])
 
 
@@ -86,9 +83,12 @@ def to_int8(model: nn.Module) -> None:
     """
     if _ENGINE not in torch.backends.quantized.supported_engines or not survives(_PROBE):
         raise MuteError("--compute int8: this machine cannot; use float32")
-    for module in list(model.modules()):
-        for name, part in list(module.named_children()):
-            if isinstance(part, BankLinear):
-                setattr(module, name, Int8Bank(part))
-            elif isinstance(part, nn.Linear):
-                setattr(module, name, Int8Linear(part.weight.detach(), part.bias.detach()))
+
+    def rounded(part: nn.Module) -> nn.Module:
+        if isinstance(part, BankLinear):
+            return Int8Bank(part)
+        if isinstance(part, nn.Linear):
+            return Int8Linear(part.weight.detach(), part.bias.detach())
+        return part
+
+    replace_parts(model, rounded)

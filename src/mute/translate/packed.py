@@ -7,6 +7,8 @@ offers the two steps apart, for compilers; we use them where they are to be had.
 import torch
 from torch import Tensor, nn
 
+from mute.translate.folded import replace_parts
+
 _ROWS = 120  # of a typical product: 30 sentences, beam 4; any other number works as well
 
 
@@ -32,10 +34,9 @@ def pack(model: nn.Module) -> None:
     """Replace every linear layer inside a model, where this machine and its numbers allow."""
     weight = next(model.parameters())
     suits = weight.device.type == "cpu" and weight.dtype == torch.float32
-    if not (suits and torch.backends.mkldnn.is_available() and hasattr(torch.ops, "mkldnn")):
-        return
-    with torch.inference_mode():
-        for module in list(model.modules()):
-            for name, part in list(module.named_children()):
-                if isinstance(part, nn.Linear):
-                    setattr(module, name, PackedLinear(part))
+    known = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    if suits and known:
+        with torch.inference_mode():
+            replace_parts(
+                model, lambda part: PackedLinear(part) if isinstance(part, nn.Linear) else part
+            )
