@@ -19,7 +19,7 @@ from pathlib import Path
 
 from outcome import ROOT, save
 
-from mute.cli import LINES_AT_ONCE
+from mute.cli.translating import LINES_AT_ONCE
 from mute.data.toy import pairs
 
 DIFFERENT = 20_000

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mute.cli import shortlist_command
+from mute.cli.translating import shortlist_command
 from mute.config import ModelConfig
 from mute.configfile import load_config
 from mute.data.prepared import Prepared, load_prepared

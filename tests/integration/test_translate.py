@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mute import cli
+from mute.cli import translating
 from mute.configfile import load_config
 from mute.data.prepared import load_prepared
 from mute.demo import run_demo
@@ -53,7 +53,7 @@ def test_as_many_lines_come_out_as_go_in_and_in_their_order(
     translations = together.decode().split("\n")[:-1]
     assert len(translations) == 5
     assert translations[1] == ""
-    monkeypatch.setattr(cli, "LINES_AT_ONCE", 2)
+    monkeypatch.setattr(translating, "LINES_AT_ONCE", 2)
     assert piped(model, given, monkeypatch) == (0, together)
     alone = [load(model).translate([line.rstrip("\r")])[0].text for line in lines]
     assert translations == alone

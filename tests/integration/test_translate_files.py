@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mute import cli
+from mute.cli import translating
 from mute.configfile import load_config
 from mute.data.corpus import read_text
 from mute.data.prepared import load_prepared
@@ -46,7 +46,7 @@ def model(experiment_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A file, and blocks so small that it has several."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "LINES_AT_ONCE", 2)
+    monkeypatch.setattr(translating, "LINES_AT_ONCE", 2)
     Path("text.en").write_text("".join(f"{line}\n" for line in LINES))
     return "text.en"
 
@@ -261,10 +261,10 @@ def test_what_was_begun_with_another_model_or_other_options_is_refused(
 # The command in a process of its own, with small blocks; it may be told to die in the third.
 WORKER = """
 import os, signal, sys
-from mute import cli
+from mute.cli import main, translating
 from mute.translate import command
 
-cli.LINES_AT_ONCE = 2
+translating.LINES_AT_ONCE = 2
 whole = command.worker
 
 def worker(*arguments):
@@ -276,7 +276,7 @@ def worker(*arguments):
     return deadly
 
 command.worker = worker
-cli.main()
+main()
 """
 
 

@@ -1,4 +1,4 @@
-"""Imports go one way: raw text → … → server. Only cli.py knows everything."""
+"""Imports go one way: raw text → … → server. Only cli/ knows everything."""
 
 import ast
 import subprocess

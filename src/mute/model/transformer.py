@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mute.config import ModelConfig
 from mute.errors import MuteError
-from mute.model.decoder import Cache, Decoder
+from mute.model.decoder import Decoder
 from mute.model.embedding import token_table
 from mute.model.encoder import Encoder
 from mute.model.fusion import Fusion
@@ -53,12 +53,6 @@ class Transformer(nn.Module):
         """
         memory, mask = self.encoder(source, generator)
         logits: Tensor = self.output(self.decoder(target, memory, mask, generator=generator))
-        return logits
-
-    def step(self, target: Tensor, memory: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-        """Logits (B, V) after one more word of each sentence, `target` (B,); fills the cache."""
-        states = self.decoder(target[:, None], memory, mask, cache)
-        logits: Tensor = self.output(states[:, -1])
         return logits
 
     def multi_unit_layers(self) -> Iterator[MultiUnitLayer]:
