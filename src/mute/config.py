@@ -200,6 +200,9 @@ class TrainConfig(Strict):
     clip: float = Field(0.0, ge=0)
     """The largest norm of a gradient; 0 for no clipping."""
     label_smoothing: Probability = 0.1
+    r_drop: float = Field(0.0, ge=0)
+    """R-Drop's alpha: every batch passes twice, through other dropout and other noise, and what
+    the two passes predict is drawn together. Twice the time of a step; 0 for one pass."""
     penalty_weight: float = Field(2.5e-4, ge=0)
     """The paper's lambda, against the mean cross-entropy; about 1 / (tokens per batch)."""
     average_decay: Probability = 0.998

@@ -188,7 +188,7 @@ def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Va
 
     @torch.inference_mode()
     def validate(model: Transformer) -> dict[str, float]:
-        objective = Objective(model, label_smoothing=0.0).eval()
+        objective = Objective(model).eval()
         device = next(model.parameters()).device
         loss, tokens = 0.0, 0
         for indices in batches:

@@ -68,6 +68,15 @@ class Batch:
             self.indices,
         )
 
+    def repeated(self, times: int) -> "Batch":
+        """The pairs of this batch, one whole copy after another."""
+        return Batch(
+            self.source.repeat(times, 1),
+            self.target_input.repeat(times, 1),
+            self.target_output.repeat(times, 1),
+            np.tile(self.indices, times),
+        )
+
 
 class Position(NamedTuple):
     """A place in the endless stream of batches."""

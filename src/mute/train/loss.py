@@ -4,6 +4,9 @@ The scores of a batch, one for every word of the vocabulary at every position, a
 tensor by far, and a small model spends half its time on passing over them. So they are made, used
 and forgotten a few hundred positions at a time, while they are in the processor's cache: forward
 and backward in one go, since the gradient of a sum over positions needs no word of what follows.
+
+With R-Drop (Liang et al. 2021) every position comes twice, each time through other dropout and
+other noise of the units, and the two distributions over the vocabulary are drawn together.
 """
 
 from typing import Any
@@ -16,53 +19,96 @@ CHUNK = 1 << 22
 
 
 class _OutputLoss(torch.autograd.Function):
-    """Σ over positions of (1 - ε) · -log p(y) + ε · mean over the vocabulary of -log p."""
+    """The mean over passes of Σ over positions of (1 - ε) · -log p(y) + ε · mean of -log p.
+
+    Two passes add r · J / 2, with J = ½ (KL(p || q) + KL(q || p)) between their distributions.
+    """
 
     @staticmethod
     def forward(
-        ctx: Any, states: Tensor, weight: Tensor, bias: Tensor, labels: Tensor, smoothing: float
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        labels: Tensor,
+        smoothing: float,
+        r_drop: float,
     ) -> tuple[Tensor, Tensor]:
         learning = ctx.needs_input_grad[0]
         low = _precision_of_products(states)
+        passes, positions, d = states.shape
         # The bias as one more column of the weights saves it passes of its own.
-        inputs = torch.cat([states.to(low), states.new_ones(len(states), 1, dtype=low)], dim=1)
+        one = states.new_ones(passes, positions, 1, dtype=low)
+        inputs = torch.cat([states.to(low), one], dim=2)
         whole = torch.cat([weight, bias[:, None]], dim=1)
         whole_low, weight_low = whole.to(low), weight.to(low)
-        size, positions = len(weight), len(states)
+        size = len(weight)
         likelihood, normalisers = weight.new_zeros(()), weight.new_zeros(())
+        apart = weight.new_zeros(())
         if learning:
             to_states = torch.empty_like(states, dtype=low)
             to_whole = torch.zeros_like(whole)
-        step = max(1, CHUNK // size)
+        step = max(1, CHUNK // (size * passes))
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
-            at_label = labels[chunk, None]
-            scores = torch.mm(inputs[chunk], whole_low.T).to(weight.dtype)
+            here = inputs[:, chunk].flatten(0, 1)
+            at_label = labels[chunk, None].repeat(passes, 1)
+            scores = torch.mm(here, whole_low.T).to(weight.dtype)
             p = scores.softmax(1)
             # log Σ exp(score), from the word that has the most: its p is not 0 for sure.
             normaliser = scores.amax(1) - p.amax(1).log()
             normalisers += normaliser.sum()
             likelihood += normaliser.sum() - scores.gather(1, at_label).sum()
+            if passes == 2:
+                scores -= normaliser[:, None]  # log p, in the place of the scores
+                divergence, pull = _divergence(p.chunk(2), scores.chunk(2))
+                apart += divergence
             if learning:
                 slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
+                if passes == 2:
+                    slope = slope.add_(pull, alpha=r_drop)
                 slope = slope.to(low)
-                torch.mm(slope, weight_low, out=to_states[chunk])
+                to_states[:, chunk] = torch.mm(slope, weight_low).view(passes, -1, d)
                 if low == weight.dtype:
-                    to_whole.addmm_(slope.T, inputs[chunk])
+                    to_whole.addmm_(slope.T, here)
                 else:  # sums stay in full precision
-                    to_whole += slope.T @ inputs[chunk]
+                    to_whole += slope.T @ here
         # What smoothing adds is the same for every word, so it needs no pass over the scores.
-        all_inputs, all_words = inputs.sum(0, dtype=weight.dtype), whole.sum(0)
+        all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), whole.sum(0)
         even = normalisers - all_inputs @ all_words / size
         if learning:
             to_states -= (smoothing / size * all_words[:-1]).to(low)
             to_whole -= smoothing / size * all_inputs
+            to_states /= passes
+            to_whole /= passes
             ctx.save_for_backward(to_states, to_whole[:, :-1], to_whole[:, -1])
         ctx.mark_non_differentiable(likelihood)
-        return (1 - smoothing) * likelihood + smoothing * even, likelihood
+        loss = (1 - smoothing) * likelihood + smoothing * even + r_drop * apart
+        return loss / passes, likelihood / passes
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        return (*(gradient * upstream[0] for gradient in ctx.saved_tensors), None, None)
+        return (*(gradient * upstream[0] for gradient in ctx.saved_tensors), None, None, None)
+
+
+def _divergence(p: tuple[Tensor, ...], log_p: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+    """J, summed over positions, and its gradient by the scores of both passes.
+
+    Args:
+        p: two of (N, V)
+        log_p: two of (N, V); overwritten
+
+    Returns:
+        a scalar, and (2N, V)
+    """
+    ratio = log_p[0].sub_(log_p[1])
+    gap = p[0] - p[1]
+    gradients = []
+    for own, sign in zip(p, (1, -1), strict=True):
+        weighted = own * ratio
+        # ½ (p (δ - Σ p δ) + p - q), with δ = log p - log q; the other way round for q.
+        weighted.addcmul_(own, weighted.sum(1, keepdim=True), value=-1)
+        gradients.append(weighted.add_(gap).mul_(sign / 2))
+    return (gap * ratio).sum() / 2, torch.cat(gradients)
 
 
 def _precision_of_products(states: Tensor) -> torch.dtype:
@@ -72,21 +118,29 @@ def _precision_of_products(states: Tensor) -> torch.dtype:
 
 
 def output_loss(
-    states: Tensor, weight: Tensor, bias: Tensor, labels: Tensor, smoothing: float
+    states: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    labels: Tensor,
+    smoothing: float,
+    r_drop: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """Sum the loss over positions, from the states before the output layer.
 
     Args:
-        states: (N, d)
+        states: (passes, N, d), with one pass over the batch, or two for R-Drop
         weight: (V, d), the output layer's
         bias: (V,), the output layer's
         labels: (N,)
         smoothing: how much of the probability is spread evenly over the vocabulary
+        r_drop: R-Drop's alpha, the weight of the divergence between two passes
 
     Returns:
         the smoothed loss, which is what is trained on, and the plain negative log-likelihood,
-        whose mean is the logarithm of the perplexity; two scalars
+        whose mean is the logarithm of the perplexity; two scalars, means over the passes
     """
-    sums = _OutputLoss.apply(states, weight, bias, labels, smoothing)  # type: ignore[no-untyped-call]
+    sums = _OutputLoss.apply(  # type: ignore[no-untyped-call]
+        states, weight, bias, labels, smoothing, r_drop
+    )
     loss, likelihood = sums
     return loss, likelihood

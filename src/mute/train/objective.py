@@ -22,21 +22,28 @@ class BatchLoss(NamedTuple):
 class Objective(nn.Module):
     """The model and its loss in one call, so that DistributedDataParallel can wrap both."""
 
-    def __init__(self, model: Transformer, label_smoothing: float) -> None:
+    def __init__(
+        self, model: Transformer, label_smoothing: float = 0.0, r_drop: float = 0.0
+    ) -> None:
         super().__init__()
         self.model = model
         self.label_smoothing = label_smoothing
+        self.r_drop = r_drop
 
     def forward(self, batch: Batch, generator: torch.Generator | None = None) -> BatchLoss:
         """Three scalars."""
+        passes = 2 if self.r_drop else 1
+        labels = batch.target_output[batch.target_output != PAD]
+        batch = batch.repeated(passes)
         memory, mask = self.model.encoder(batch.source, generator)
         states = self.model.decoder(batch.target_input, memory, mask, generator=generator)
         real = batch.target_output != PAD
         losses = output_loss(
-            states[real],  # padding never reaches the vocabulary
+            states[real].view(passes, len(labels), -1),  # padding never reaches the vocabulary
             self.model.output.weight,
             self.model.output.bias,
-            batch.target_output[real],
+            labels,
             self.label_smoothing,
+            self.r_drop,
         )
         return BatchLoss(*losses, self.model.penalty())

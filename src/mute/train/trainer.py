@@ -60,7 +60,7 @@ class Trainer:
         self.model, self.config, self.group = model, config, group
         self.run = Path(config.run)
         self.read, self.stream, self.name_line = read, stream, name_line
-        self.objective = group.wrap(Objective(model, config.label_smoothing))
+        self.objective = group.wrap(Objective(model, config.label_smoothing, config.r_drop))
         self.parameters = [value for value in model.parameters() if value.requires_grad]
         self.optimizer = torch.optim.Adam(
             self.parameters, betas=(config.betas[0], config.betas[1]), eps=1e-9, fused=True

@@ -8,13 +8,13 @@ from mute.train import loss
 from mute.train.loss import output_loss
 
 
-def given() -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
+def given(passes: int = 1) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     """States, weight and bias that want a gradient, and labels."""
 
     def learnable(*shape: int) -> Tensor:
         return torch.randn(shape, dtype=torch.float64, requires_grad=True)
 
-    return (learnable(7, 4), learnable(11, 4), learnable(11)), torch.randint(0, 11, (7,))
+    return (learnable(passes, 7, 4), learnable(11, 4), learnable(11)), torch.randint(0, 11, (7,))
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
@@ -25,7 +25,7 @@ def test_loss_and_gradients_equal_pytorchs(
     monkeypatch.setattr(loss, "CHUNK", held_scores)
     tensors, labels = given()
     ours, likelihood = output_loss(*tensors, labels, smoothing)
-    logits = F.linear(*tensors)
+    (logits,) = F.linear(*tensors)
     theirs = F.cross_entropy(logits, labels, label_smoothing=smoothing, reduction="sum")
     torch.testing.assert_close(ours, theirs)
     plain = F.cross_entropy(logits, labels, reduction="sum")
@@ -41,6 +41,33 @@ def test_loss_and_gradients_equal_pytorchs(
 def test_the_gradient_is_that_of_the_loss() -> None:
     tensors, labels = given()
     assert torch.autograd.gradcheck(lambda s, w, b: output_loss(s, w, b, labels, 0.1)[0], tensors)
+
+
+@pytest.mark.parametrize("held_scores", [1, 50, 1000])
+def test_r_drop_adds_the_divergence_of_two_passes(
+    held_scores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss, "CHUNK", held_scores)
+    tensors, labels = given(passes=2)
+    ours, likelihood = output_loss(*tensors, labels, 0.1, r_drop=5.0)
+    one, other = F.linear(*tensors)
+    p, q = one.log_softmax(-1), other.log_softmax(-1)
+    both = F.kl_div(p, q, log_target=True, reduction="sum") + F.kl_div(
+        q, p, log_target=True, reduction="sum"
+    )
+    theirs = 5.0 * both / 2
+    for logits in (one, other):
+        theirs = theirs + F.cross_entropy(logits, labels, label_smoothing=0.1, reduction="sum")
+    torch.testing.assert_close(ours, theirs / 2)
+    torch.testing.assert_close(
+        likelihood, F.cross_entropy(torch.cat([one, other]), labels.repeat(2), reduction="sum") / 2
+    )
+    for mine, oracle in zip(
+        torch.autograd.grad(3 * ours, tensors),
+        torch.autograd.grad(3 * theirs / 2, tensors),
+        strict=True,
+    ):
+        torch.testing.assert_close(mine, oracle)
 
 
 def test_without_gradients_only_the_sums_are_made() -> None:
