@@ -7,7 +7,7 @@ from mute.model.bank import BankLinear
 from mute.model.context import Context, LayerCache
 from mute.model.dropout import Dropout
 from mute.model.fused import fused_attention
-from mute.model.relative import Relative, RelativePositions
+from mute.model.relative import RelativePositions
 
 
 class Attention(nn.Module):
@@ -29,7 +29,7 @@ class Attention(nn.Module):
         keys: Tensor,
         values: Tensor,
         mask: Tensor,
-        relative: Relative | None = None,
+        relative: RelativePositions | None = None,
     ) -> Tensor:
         """softmax(QKᵀ/√k) V, and the output projection.
 

@@ -6,23 +6,11 @@ with one column per distance and one with one column per position hold the same 
 row shifted by one against the row above.
 """
 
-from typing import Protocol
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mute.model.bank import bank_product
-
-
-class Relative(Protocol):
-    """What attention asks of relative positions."""
-
-    def scores(self, queries: Tensor, length: int) -> Tensor:
-        """What the key vectors add to the scores: (U, B, h, L, k) → (U, B, h, L, S)."""
-
-    def mixed(self, weights: Tensor) -> Tensor:
-        """What the value vectors add to the output: (U, B, h, L, S) → (U, B, h, L, k)."""
 
 
 class RelativePositions(nn.Module):

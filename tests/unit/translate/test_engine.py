@@ -7,10 +7,11 @@ from torch import Tensor
 from mute.errors import MuteError
 from mute.model.transformer import Transformer
 from mute.translate.decoding import Decoding, NarrowDecoding, PlainDecoding
-from mute.translate.engine import FIRST_ROOM, Engine, TreeDecoding
+from mute.translate.engine import Engine
 from mute.translate.ensemble import EnsembleDecoding
 from mute.translate.packed import PackedLinear
 from mute.translate.search import SearchOptions, beam_search
+from mute.translate.tree import FIRST_ROOM, TreeDecoding
 from tests.unit.model.oracle import double, small
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0, 0]])
@@ -20,10 +21,12 @@ SYSTEMS: list[dict[str, object]] = [
     {"relative_positions": 0},
     {"sinusoidal_positions": False},
     {"units": 3, "sequential": True},
+    {"units": 3, "sequential": True, "order": "fixed"},
     {"units": 3, "shared": "ffn"},
     {"units": 3, "shared": "attention"},
     {"units": 2, "unit": "convolution"},
     {"decoder": {"units": 2}},
+    {"decoder": {"units": 2}, "relative_positions": 0},
     {"decoder": {"units": 2, "shared": "attention"}},
     {"decoder": {"units": 2, "shared": "ffn", "sequential": True}},
     {"decoder": {"unit": "convolution"}},
