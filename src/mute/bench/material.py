@@ -24,6 +24,8 @@ MEAN_LENGTH, LONGEST = 25, 256
 """Of the random sentences, in pieces."""
 _PAIRS = 20_000
 
+Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""How many words each source and each target has."""
 Plan = list[tuple[Indices, Position]]
 """The batches of one optimizer step, each with the position behind it."""
 
@@ -86,23 +88,19 @@ class Material:
 
 
 class RandomPairs:
-    """Pairs of random words; the lengths are spread as those of real text are.
+    """Pairs of random words.
 
     Args:
         sizes: of the two vocabularies
-        longest: pieces a sentence has at most
-        seed: decides all of it
+        lengths: of the sentences
+        seed: decides the words
     """
 
-    def __init__(self, sizes: tuple[int, int], longest: int, seed: int) -> None:
-        self._sizes, self._seed = sizes, seed
-        random = np.random.default_rng(seed)
-        source = random.gamma(3.0, MEAN_LENGTH / 3.0, _PAIRS)
-        target = source * random.normal(1.0, 0.15, _PAIRS)
-        self._lengths = tuple(_whole(each, longest) for each in (source, target))
+    def __init__(self, sizes: tuple[int, int], lengths: Lengths, seed: int) -> None:
+        self._sizes, self._lengths, self._seed = sizes, lengths, seed
 
     def __len__(self) -> int:
-        return _PAIRS
+        return len(self._lengths[0])
 
     def __getitem__(self, index: int) -> tuple[list[int], list[int]]:
         random = np.random.default_rng((self._seed, index))
@@ -113,10 +111,23 @@ class RandomPairs:
         return source, target
 
     @property
-    def lengths(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def lengths(self) -> Lengths:
         """How many words each source and each target has."""
-        source, target = self._lengths
-        return source, target
+        return self._lengths
+
+
+def natural_lengths(longest: int, seed: int) -> Lengths:
+    """Spread as those of real text are, and none longer than this."""
+    random = np.random.default_rng(seed)
+    source = random.gamma(3.0, MEAN_LENGTH / 3.0, _PAIRS)
+    target = source * random.normal(1.0, 0.15, _PAIRS)
+    return _whole(source, longest), _whole(target, longest)
+
+
+def equal_lengths(length: int) -> Lengths:
+    """All the same, so that nothing is padded."""
+    lengths = np.full(_PAIRS, length, dtype=np.int32)
+    return lengths, lengths
 
 
 def _whole(lengths: NDArray[np.float64], longest: int) -> NDArray[np.int32]:
@@ -138,7 +149,9 @@ def open_material(
     data = config.data
     if sizes is None and data is not None and load_manifest(Path(data.prepared)) is not None:
         return prepared_material(data, training, device)
-    return _random_material(data, training, device, sizes or VOCABULARY)
+    longest = min(data.max_length if data else LONGEST, training.batch_tokens - 1)
+    lengths = natural_lengths(longest, training.seed)
+    return random_material(lengths, training, device, sizes or VOCABULARY)
 
 
 def prepared_material(data: DataConfig, training: TrainConfig, device: torch.device) -> Material:
@@ -158,15 +171,19 @@ def prepared_material(data: DataConfig, training: TrainConfig, device: torch.dev
     )
 
 
-def _random_material(
-    data: DataConfig | None, training: TrainConfig, device: torch.device, sizes: tuple[int, int]
+def random_material(
+    lengths: Lengths, training: TrainConfig, device: torch.device, sizes: tuple[int, int]
 ) -> Material:
+    """Random sentences of these lengths.
+
+    Raises:
+        MuteError: a vocabulary is too small, or a batch for the longest sentence.
+    """
     if min(sizes) <= len(SPECIALS):
         raise MuteError(
             f"--vocab-size {min(sizes)}: leaves no word beside the {len(SPECIALS)} special ones; "
             f"give more"
         )
-    longest = min(data.max_length if data else LONGEST, training.batch_tokens - 1)
-    corpus = RandomPairs(sizes, longest, training.seed)
+    corpus = RandomPairs(sizes, lengths, training.seed)
     stream = BatchStream(corpus, training.batch_tokens, training.seed)
     return Material(False, sizes, lambda _: corpus, stream, device)

@@ -1,5 +1,6 @@
 """The speed of translation, by the engine and the search that `mute translate` uses."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +18,7 @@ from mute.translate.search import SearchOptions, beam_search
 PARTS = ("encoder", "decoder", "search")
 BEAM = 4
 BATCHES = (30, 1)
+"""Sentences at once, if nothing else is asked for."""
 _ROUNDS = 3
 
 
@@ -37,14 +39,15 @@ class TranslationSpeed:
 
 
 def measure_translation(
-    model: Transformer, material: Material, peak: float
+    model: Transformer, material: Material, peak: float, batches: Sequence[int] = BATCHES
 ) -> tuple[list[TranslationSpeed], list[str]]:
-    """Translate random sentences of the data's mean length, in large and small batches.
+    """Translate random sentences of the data's mean length, in batches of several sizes.
 
     Args:
         model: to translate with; its weights are frozen
         material: what the sentences are like
         peak: of the machine, in GFLOP/s
+        batches: how many sentences at once
 
     Returns:
         what was measured, and a sentence about each arithmetic that this machine does not have
@@ -53,7 +56,7 @@ def measure_translation(
     engines, complaints = _engines(model, material.device)
     source_length, target_length = material.mean_lengths
     measured = []
-    for sentences in BATCHES:
+    for sentences in batches:
         source = material.random_source(sentences, source_length)
         options = SearchOptions(BEAM, min_length=target_length, max_length=target_length)
         work = count_work(_translate, engines["float32"], source, options)

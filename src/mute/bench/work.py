@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ParamSpec
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode, conv_flop_count
+from torch.utils.flop_counter import FlopCounterMode, conv_flop_count, sdpa_flop_count
 
 Arguments = ParamSpec("Arguments")
 _Shape = list[int]
@@ -20,12 +21,25 @@ def _convolution_backward(slope: _Shape, x: _Shape, kernel: _Shape, *_: Any, **_
     return 2 * conv_flop_count(x, kernel, slope)
 
 
-# PyTorch's counter passes over products in place, and takes every channel of the kernel's
-# gradient for connected to every other, though here each is a group of its own.
-_FORMULAS = {
+def _packed_product(x: _Shape, *_: Any, out_shape: _Shape, **__: Any) -> int:
+    return 2 * prod(x) * out_shape[-1]
+
+
+def _attention(queries: _Shape, keys: _Shape, values: _Shape, *_: Any, **__: Any) -> int:
+    operations: int = sdpa_flop_count(queries, keys, values)
+    return operations
+
+
+# PyTorch's counter passes over products in place, those with packed weights, and the fused
+# attention of CPUs; and it takes every channel of the kernel's gradient for connected to every
+# other, though here each is a group of its own.
+_FORMULAS: dict[Any, Callable[..., int]] = {
     torch.ops.aten.addmm_: _added_product,
     torch.ops.aten.convolution_backward: _convolution_backward,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
 }
+if hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # see `mute.translate.packed`
+    _FORMULAS[torch.ops.mkldnn._linear_pointwise] = _packed_product
 
 
 def count_work(

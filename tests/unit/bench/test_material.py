@@ -1,7 +1,15 @@
 import pytest
 import torch
 
-from mute.bench.material import MEAN_LENGTH, Material, RandomPairs, open_material
+from mute.bench.material import (
+    MEAN_LENGTH,
+    Material,
+    RandomPairs,
+    equal_lengths,
+    natural_lengths,
+    open_material,
+    random_material,
+)
 from mute.config import Config, TrainConfig
 from mute.data.vocabulary import BOS, EOS, PAD
 from mute.errors import MuteError
@@ -14,7 +22,7 @@ def material(budget: int = 500, sizes: tuple[int, int] | None = None) -> Materia
 
 
 def test_random_pairs_have_the_lengths_and_words_that_are_asked_for() -> None:
-    pairs = RandomPairs((40, 90), longest=60, seed=3)
+    pairs = RandomPairs((40, 90), natural_lengths(longest=60, seed=3), seed=3)
     for number, size in enumerate((40, 90)):
         lengths = pairs.lengths[number]
         assert abs(lengths.mean() - MEAN_LENGTH) < 2
@@ -25,8 +33,25 @@ def test_random_pairs_have_the_lengths_and_words_that_are_asked_for() -> None:
 
 
 def test_random_pairs_are_the_same_every_time() -> None:
-    assert RandomPairs((40, 40), 60, seed=1)[5] == RandomPairs((40, 40), 60, seed=1)[5]
-    assert RandomPairs((40, 40), 60, seed=1)[5] != RandomPairs((40, 40), 60, seed=2)[5]
+    first, again, other = (
+        RandomPairs((40, 40), natural_lengths(60, seed), seed)[5] for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_sentences_of_one_length_fill_the_budget_without_padding() -> None:
+    training = TrainConfig(run="x", batch_tokens=100)
+    found = random_material(equal_lengths(9), training, CPU, (40, 90))
+    assert found.mean_lengths == (9, 9)
+    ((batch,),) = (found.batches(plan) for plan in found.first_steps(1, accumulate=1))
+    assert batch.source.shape == batch.target_input.shape == (10, 10)  # each with its end
+    assert batch.padding == 0
+
+
+def test_a_sentence_longer_than_a_batch_is_refused() -> None:
+    with pytest.raises(MuteError, match=r"train\.batch_tokens \(9\) is less than the longest"):
+        random_material(equal_lengths(9), TrainConfig(run="x", batch_tokens=9), CPU, (40, 40))
 
 
 def test_without_prepared_data_a_vocabulary_of_32000_is_assumed() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mute.bench.work import count_work, speed
@@ -14,6 +14,7 @@ from mute.data.vocabulary import PAD
 from mute.model.transformer import build
 from mute.train.group import Group
 from mute.train.trainer import Trainer
+from mute.translate.packed import pack
 from tests.unit.bench.pairs import FewPairs
 
 B, S, T, V = 3, 5, 7, 50
@@ -60,6 +61,19 @@ def test_the_backward_pass_of_a_product_is_two_more(product: Any) -> None:
 def test_products_outside_of_training_are_counted_too() -> None:
     with torch.inference_mode():
         assert count_work(F.linear, torch.rand(2, 3), torch.rand(5, 3)) == 60
+
+
+def test_products_with_packed_weights_are_counted_too() -> None:
+    model = nn.Sequential(nn.Linear(3, 5)).requires_grad_(False)
+    pack(model)
+    assert count_work(model, torch.rand(4, 2, 3)) == 240
+
+
+def test_fused_attention_is_counted_too() -> None:
+    queries, keys, hidden = torch.rand(3, 4, 2, 8), torch.rand(3, 4, 5, 8), torch.zeros(3, 1, 2, 5)
+    with torch.inference_mode():
+        work = count_work(F.scaled_dot_product_attention, queries, keys, keys, attn_mask=hidden)
+    assert work == 2 * (2 * 3 * 4 * 2 * 5 * 8)  # scores, and the mix of values
 
 
 def layer(units: int, length: int) -> int:

@@ -1,0 +1,178 @@
+"""The figures and the Markdown page of results/bench/growth.json, made from that alone."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator, PercentFormatter, StrMethodFormatter
+
+from mute.analysis.drawing import INK, figure, to_png
+from mute.analysis.plots import LINES, MARKERS
+
+# The work in these sentences is the one that is counted, where all else is as in `growth.Point`.
+WHY = {
+    "length": (
+        "Work per token is a constant and attention's share, which grows with the length: 15.4 + "
+        "0.043 MFLOP per piece with one unit in training, 25.2 + 0.097 with four; so short "
+        "sentences cost alike, attention would be half of all work at 360 and 260 pieces, and the "
+        "curves bend before, since its small products and its exponentials run far below the peak: "
+        "most of all int8, which makes only the rest faster."
+    ),
+    "batch": (
+        "A batch of any size pays once for reading all weights, for starting every operation and, "
+        "in training, for the optimizer; speed grows while that is most of the time and bends "
+        "where the products take over: early in training, where 512 tokens are rows enough for a "
+        "product, and late in translation, where a sentence gives but the 4 rows of its beam."
+    ),
+    "units": (
+        "Each unit adds 3.7 MFLOP per token of training to the 12.8 of what is there once, decoder "
+        "and output layer, so speed falls as 1 / (12.8 + 3.7 units) and from 3.5 on most work is "
+        "the units'; in translation each adds 1.3 to 16.9, for the encoder works once for a "
+        "sentence and the decoder once for each translation in the beam, so there it hardly bends."
+    ),
+    "layers": (
+        "The output layer stays the same: 7.5 MFLOP per token of training, as much as 1.5 layers "
+        "of encoder and decoder with four units and 3.3 with one, and 10 in translation, as much "
+        "as 3.6 and 5.3; with fewer layers it hides them, with more the speed falls as 1 / layers."
+    ),
+}
+"""For each axis, why its curves bend where they bend."""
+
+
+class _Look(NamedTuple):
+    """How an axis is drawn."""
+
+    title: str
+    training: str
+    translation: str
+    """What the numbers of each kind are."""
+    logarithmic: bool
+
+
+_PIECES = "pieces of source and of target"
+_LAYERS = "layers of encoder and of decoder"
+_LOOKS = {
+    "length": _Look("Length of sentences", _PIECES, _PIECES, True),
+    "batch": _Look("Size of a batch", "tokens of a batch", "sentences at once", True),
+    "units": _Look("Units", "units of the encoder", "units of the encoder", False),
+    "layers": _Look("Layers", _LAYERS, _LAYERS, True),
+}
+_KINDS = ("training", "translation")
+
+Rows = list[dict[str, Any]]
+
+
+def write_page(result: dict[str, Any], folder: Path) -> None:
+    """Write growth.md, and growth-AXIS.png for each axis, into a folder."""
+    for axis, kinds in result["axes"].items():
+        (folder / f"growth-{axis}.png").write_bytes(to_png(draw(axis, kinds)))
+    (folder / "growth.md").write_text(render(result))
+
+
+def render(result: dict[str, Any]) -> str:
+    """The whole page."""
+    machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
+    origin = f"`{result['command']}` at commit {result['commit']}; {machine}."
+    lines = ["# How cost grows", "", origin, "", *_introduction(result)]
+    for axis, kinds in result["axes"].items():
+        look = _LOOKS[axis]
+        lines += ["", f"## {look.title}", "", f"![{look.title}](growth-{axis}.png)", "", WHY[axis]]
+        for kind in _KINDS:
+            of_values = getattr(look, kind)
+            lines += ["", f"{kind.capitalize()}, by {of_values}:", "", *_table(axis, kinds[kind])]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _introduction(result: dict[str, Any]) -> list[str]:
+    common = result["setting"]
+    setting = (
+        "The tiny shape of configs/multi30k: one unit is relative.yaml, several are seq.yaml. What "
+        f"an axis does not vary is {common['length']} pieces, {common['layers']} + "
+        f"{common['layers']} layers, {common['batch_tokens']:,} tokens in a batch of training, "
+        f"{common['sentences']} sentences in one of translation, beam {common['beam']}, and a "
+        f"vocabulary of {common['vocabulary']:,}."
+    )
+    legend = (
+        "Speeds are target tokens per second; in brackets the share of the machine's peak, for "
+        "which int8 is credited with the operations of float32. MFLOP are those of products of "
+        "matrices, per target token."
+    )
+    complaints = [f"Not measured: {each}." for each in result["complaints"]]
+    return [setting, "", " ".join([legend, *complaints])]
+
+
+def _table(axis: str, rows: Rows) -> list[str]:
+    """A column for each place on the axis."""
+    places = sorted({row["at"] for row in rows})
+    cells = [
+        [name, *(f"{row['tokens_per_second']:,.0f} ({row['share_of_peak']:.1%})" for row in line)]
+        for name, line in _lines(axis, rows).items()
+    ]
+    once = [row for row in rows if row["compute"] == "float32"]  # int8 is credited with the same
+    for name, line in _lines(axis, once).items():
+        work = name.replace("float32", "MFLOP")
+        cells.append([work, *(f"{row['mflop_per_token']:.1f}" for row in line)])
+    heads = ["", *(f"{place:,}" for place in places)]
+    align = ["---", *("---:" for _ in places)]
+    return [f"| {' | '.join(row)} |" for row in (heads, align, *cells)]
+
+
+def _lines(axis: str, rows: Iterable[dict[str, Any]]) -> dict[str, Rows]:
+    """The rows of every system and arithmetic, along the axis."""
+    lines: dict[str, Rows] = {}
+    for row in sorted(rows, key=lambda row: (row["compute"], axis != "units" and row["units"])):
+        units = "" if axis == "units" else f"{row['units']} unit{'s' * (row['units'] > 1)}, "
+        lines.setdefault(f"{units}{row['compute']}", []).append(row)
+    return {name: sorted(line, key=lambda row: int(row["at"])) for name, line in lines.items()}
+
+
+def draw(axis: str, kinds: Mapping[str, Rows]) -> Figure:
+    """Training on the left, translation on the right; speed above, share of peak below."""
+    look = _LOOKS[axis]
+    drawn = figure(9.5, 5.6)
+    plots = drawn.subplots(2, 2, sharex="col")
+    names = list(_lines(axis, [row for kind in _KINDS for row in kinds[kind]]))
+    for kind, (above, below) in zip(_KINDS, plots.T, strict=True):
+        for name, line in _lines(axis, kinds[kind]).items():
+            _plot(above, names.index(name), name, line, "tokens_per_second")
+            _plot(below, names.index(name), name, line, "share_of_peak")
+        for axes in (above, below):
+            _finish(axes, [row["at"] for row in kinds[kind]], logarithmic=look.logarithmic)
+        above.set_title(kind, color=INK, fontsize=10)
+        below.set_xlabel(getattr(look, kind), color=INK)
+        above.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        below.yaxis.set_major_formatter(PercentFormatter(1))
+    plots[0, 0].set_ylabel("target tokens per second", color=INK)
+    plots[1, 0].set_ylabel("share of the machine's peak", color=INK)
+    handles, labels = plots[0, 1].get_legend_handles_labels()  # training has no int8
+    drawn.legend(
+        handles, labels, loc="outside lower center", ncols=4, frameon=False, labelcolor=INK
+    )
+    return drawn
+
+
+def _plot(axes: Axes, number: int, name: str, line: Rows, value: str) -> None:
+    axes.plot(
+        [row["at"] for row in line],
+        [row[value] for row in line],
+        color=LINES[number],
+        marker=MARKERS[number],
+        markersize=4,
+        label=name,
+    )
+
+
+def _finish(axes: Axes, places: Iterable[int], *, logarithmic: bool) -> None:
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
+    ticks = sorted(set(places))
+    axes.set_xticks(ticks, [f"{place:,}" for place in ticks])
+    axes.set_ylim(bottom=0)  # a half looks like a half
+    axes.grid(color=INK, alpha=0.12, linewidth=0.8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(colors=INK, labelsize=9)
+    for spine in axes.spines.values():
+        spine.set_color(INK)
