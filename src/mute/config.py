@@ -7,7 +7,7 @@ Every default is the paper's setting. The files they are read from are the busin
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
 BiasKind = Literal["identity", "swap", "disorder", "mask"]
 Preset = Literal["tiny", "small", "base", "big"]
@@ -43,7 +43,9 @@ class UnitsConfig(Strict):
     sample_rate: float = Field(0.85, ge=0, le=1)
     """How often the bias acts: one draw per layer and step."""
     sequential: bool = False
-    """Order the units by a learned permutation and accumulate their outputs."""
+    """Put the units into an order and accumulate their outputs."""
+    order: Literal["learned", "fixed"] = "learned"
+    """The order: found by a learned permutation, as in the paper, or the one they are listed in."""
     drop_branch: Probability = 0.0
     """How often a unit is left out of a training step, its residual path kept."""
 
@@ -56,6 +58,8 @@ class UnitsConfig(Strict):
             )
         if self.units == 1 and self.sequential:
             raise ValueError("sequential needs at least two units to put into an order")
+        if self.order != "learned" and not self.sequential:
+            raise ValueError(f"order: {self.order} needs sequential: true; else nothing is ordered")
         if self.units == 1 and self.shared != "none":
             raise ValueError(f"shared: {self.shared} needs at least two units that could share it")
         return self
@@ -108,6 +112,14 @@ class ModelConfig(UnitsConfig):
         return self
 
 
+def _file_or_files(value: Any) -> Any:
+    # By hand, since of a union pydantic tells what each member has against the value.
+    files = value if isinstance(value, list | tuple) and value else [value]
+    if value is not None and not all(isinstance(file, str) for file in files):
+        raise ValueError(f"should be a file, or a list with one for each reference, not {value!r}")
+    return value if value is None or isinstance(value, str) else tuple(value)
+
+
 class ParallelText(Strict):
     """Sentence pairs: two files of equal length, or one with a tab between the sides.
 
@@ -116,7 +128,8 @@ class ParallelText(Strict):
     """
 
     source: str | None = None
-    target: str | None = None
+    target: Annotated[str | Sequence[str] | None, PlainValidator(_file_or_files)] = None
+    """A file; for text that is scored, also a list with one for each reference."""
     tsv: str | None = None
     weight: float = Field(1.0, gt=0)
     """How often each pair of it is seen in an epoch; a fraction is drawn anew in each epoch."""
@@ -128,6 +141,13 @@ class ParallelText(Strict):
         if self.tsv is None and (self.source is None or self.target is None):
             raise ValueError("source and target come together")
         return self
+
+
+def _training_texts(texts: Sequence[ParallelText]) -> tuple[ParallelText, ...]:
+    for number, text in enumerate(texts):
+        if isinstance(text.target, tuple):
+            raise ValueError(f"{number}.target: should be one file; only dev and test have several")
+    return tuple(texts)
 
 
 class TokenizerConfig(Strict):
@@ -162,7 +182,7 @@ class DataConfig(Strict):
     target: str
     prepared: str
     """The folder `mute prepare` writes and `mute train` reads."""
-    train: Annotated[Sequence[ParallelText], AfterValidator(tuple), Field(min_length=1)]
+    train: Annotated[Sequence[ParallelText], AfterValidator(_training_texts), Field(min_length=1)]
     dev: ParallelText
     test: Mapping[str, ParallelText] = {}
     tokenizer: TokenizerConfig = TokenizerConfig()

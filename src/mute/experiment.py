@@ -179,12 +179,15 @@ def line_namer(corpus: Pairs) -> Callable[[int], str]:
 
 
 def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Validator:
-    """What measures a model on the development set: its loss, and its BLEU as a user sees it."""
+    """What measures a model on the development set: its loss, and its BLEU as a user sees it.
+
+    BLEU counts all references, the loss the first.
+    """
     corpus = prepared.dev
     budget = max(training.batch_tokens, int(max(each.max() for each in corpus.lengths)) + 1)
     batches = list(BatchStream(corpus, budget, seed=0).epoch(0))
     tokenization = tokenization_of(data)
-    source, target = prepared.dev_text["source"], prepared.dev_text["target"]
+    source, references = prepared.dev_text["source"], prepared.dev_references
 
     @torch.inference_mode()
     def validate(model: Transformer) -> dict[str, float]:
@@ -199,7 +202,7 @@ def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Va
         translations = translator.translate(source, training.beam, training.length_penalty)
         score = bleu(
             [translation.text for translation in translations],
-            [target],
+            references,
             tokenize=tokenization,
             lowercase=data.tokenizer.lowercase,
         )

@@ -8,8 +8,8 @@ from typing import Any
 
 from mute import __version__
 from mute.config import Config, DataConfig, ParallelText, TrainConfig
-from mute.data.corpus import read_strictly
 from mute.data.prepared import write_sentences
+from mute.data.scored import read_scored
 from mute.evaluate.score import Tokenization, bleu, tokenization_for
 from mute.model.fusion import Fusion, SequentialFusion
 from mute.model.transformer import Transformer
@@ -68,7 +68,7 @@ def tokenization_of(data: DataConfig) -> Tokenization:
 def _score(
     translator: Translator, text: ParallelText, data: DataConfig, training: TrainConfig, file: Path
 ) -> dict[str, Any]:
-    pairs = list(read_strictly(text))
+    pairs, references = read_scored(text)
     translations = translator.translate(
         [pair.source for pair in pairs], training.beam, training.length_penalty
     )
@@ -76,7 +76,7 @@ def _score(
     write_sentences(hypotheses, file)
     score = bleu(
         hypotheses,
-        [[pair.target for pair in pairs]],
+        references,
         tokenize=tokenization_of(data),
         lowercase=data.tokenizer.lowercase,
     )

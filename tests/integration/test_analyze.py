@@ -134,6 +134,26 @@ def test_without_translations_the_model_judges(
     assert numbers(tmp_path)["muting"]["measure"] == "score"
 
 
+def test_a_fixed_order_is_trained_and_shown_as_one(
+    experiment_file: Path, text: dict[str, str], tmp_path: Path
+) -> None:
+    fixed = ["model.order=fixed", "train.steps=6", "train.validate_every=3"]
+    assert train(experiment_file, tmp_path / "run", *fixed) == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert [layer["order"] for layer in result["units"]["encoder"]] == [[0, 1, 2]] * 2
+    assert any(layer["alpha"] != [layer["alpha"][0]] * 3 for layer in result["units"]["encoder"])
+    out = tmp_path / "out"
+    options = ["--out", str(out), "--sentences", "2"]
+    assert run("analyze", str(tmp_path / "run"), "--src", text["en"], *options) == 0
+    (encoder,) = numbers(out)["stacks"]
+    assert [order["learned"] for order in encoder["orders"]] == [False, False]
+    assert encoder["course"]["penalty"] == [[0, 0]] * len(encoder["course"]["steps"])
+    words = re.sub(r"\s+", " ", Page((out / "index.html").read_text()).words)
+    assert "The order is fixed, and M the identity: in every layer, 0 → 1 → 2." in words
+    assert "How the encoder's order came about" not in words
+    assert not (out / "encoder-permutation.png").exists()
+
+
 def test_of_a_single_unit_the_page_says_what_cannot_be_shown(
     experiment_file: Path, text: dict[str, str], tmp_path: Path
 ) -> None:

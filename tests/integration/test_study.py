@@ -224,6 +224,11 @@ def test_what_is_measured_goes_into_the_table(finished: Path) -> None:
     average = found["rows"][labels.index("MUTE + Bias + Seq, average of 2 seeds")]["scores"][0]
     assert average["tests"] == results["seq"][0]["tests"]  # the average of a model and itself
     assert "MUTE + Bias + Seq, rounded at the end" in labels
+    best, mean = (
+        found["rows"][labels.index(f"MUTE + Bias + Seq, then one order in all layers: {which}")]
+        for which in ("the best on dev", "mean of all")
+    )
+    assert best["scores"][0]["dev_bleu"] >= mean["scores"][0]["dev_bleu"]
     assert Path("runs/study/pair/toy/attention-seq.png").is_file()
     table = make_tables(study, "toy", lambda _: None).read_text()
     assert "| tokens/s |" in table

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from mute.config import ModelConfig, ParallelText, TokenizerConfig, UnitsConfig
+from mute.config import DataConfig, ModelConfig, ParallelText, TokenizerConfig, UnitsConfig
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,8 @@ from mute.config import ModelConfig, ParallelText, TokenizerConfig, UnitsConfig
         ({"d_model": 9, "heads": 3}, "sinusoidal_positions need an even d_model, not 9"),
         ({"units": 2, "bias": ["mask"] * 3}, "bias names 3 units, but there are only 2"),
         ({"sequential": True}, "sequential needs at least two units"),
+        ({"units": 2, "order": "fixed"}, "order: fixed needs sequential: true"),
+        ({"decoder": {"units": 2, "order": "fixed"}}, "order: fixed needs sequential: true"),
         ({"shared": "ffn"}, "shared: ffn needs at least two units"),
         ({"decoder": {"bias": ["swap"]}}, "decoder.bias cannot be swap: .* the future"),
         ({"decoder": {"sequential": True}}, "sequential needs at least two units"),
@@ -35,6 +37,7 @@ def test_impossible_combinations_say_so(settings: dict[str, Any], sentence: str)
         {"bias": "swap"},
         {"bias": ["swop"]},
         {"preset": "huge"},
+        {"units": 2, "sequential": True, "order": "random"},
         {"unknown": 1},
     ],
 )
@@ -73,6 +76,13 @@ def test_a_config_survives_json() -> None:
     assert ModelConfig.model_validate_json(config.model_dump_json()) == config
 
 
+def test_the_config_of_a_model_from_before_an_option_still_holds() -> None:
+    config = ModelConfig(preset="tiny", units=3, sequential=True)
+    settings = config.model_dump(mode="json")
+    del settings["order"]
+    assert ModelConfig.model_validate(settings) == config
+
+
 @pytest.mark.parametrize(
     "files",
     [{}, {"source": "a"}, {"target": "a"}, {"tsv": "a", "source": "b", "target": "c"}],
@@ -80,6 +90,32 @@ def test_a_config_survives_json() -> None:
 def test_parallel_text_is_two_files_or_one(files: dict[str, str]) -> None:
     with pytest.raises(ValidationError, match=r"tsv|come together"):
         ParallelText.model_validate(files)
+
+
+def data(train: Any, dev: Any) -> DataConfig:
+    texts = {"train": [{"source": "a", "target": train}], "dev": {"source": "c", "target": dev}}
+    return DataConfig.model_validate({"source": "en", "target": "de", "prepared": "p", **texts})
+
+
+def test_text_that_is_scored_may_have_several_references() -> None:
+    config = data("b", ["d", "e"])
+    assert config.dev.target == ("d", "e")
+    assert DataConfig.model_validate_json(config.model_dump_json()) == config
+    assert data("b", "d").model_dump(mode="json")["dev"]["target"] == "d"
+
+
+@pytest.mark.parametrize(
+    ("train", "dev", "sentence"),
+    [
+        ("b", [], r"^dev\.target\n.*a list with one for each reference, not \[\]"),
+        ("b", ["d", 5], r"^dev\.target\n.*not \['d', 5\]"),
+        ("b", 5, r"^dev\.target\n.*should be a file, .*not 5"),
+        (["b", "c"], "d", r"^train\n.*0\.target: should be one file"),
+    ],
+)
+def test_references_that_cannot_be_are_told(train: Any, dev: Any, sentence: str) -> None:
+    with pytest.raises(ValidationError, match=rf"1 validation error.*\n(?m:{sentence})"):
+        data(train, dev)
 
 
 def test_pretokenized_text_is_for_moses_bpe() -> None:

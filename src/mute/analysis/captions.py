@@ -45,7 +45,10 @@ def of_weights(weights: Sequence[UnitWeights], *, sequential: bool) -> str:
 
 
 def of_orders(orders: Sequence[Order]) -> str:
-    """Whether every M is a permutation, and which."""
+    """Whether every M is a permutation, and which; or that the order was given."""
+    if not orders[0].learned:
+        listed = " → ".join(map(str, orders[0].units))
+        return f"The order is fixed, and M the identity: in every layer, {listed}."
     done = [n for n, order in enumerate(orders) if order.is_permutation]
     open_ones = [
         f"layer {n} (penalty {order.penalty:.2f}, an entry is {order.deviation:.2f} away)"
@@ -60,7 +63,7 @@ def of_orders(orders: Sequence[Order]) -> str:
     return f"{settled}{unsettled} The nearest order of the units, from the first place on: {found}."
 
 
-def of_course(course: Course, *, sequential: bool) -> str:
+def of_course(course: Course, *, learned_order: bool) -> str:
     """How far the weights and orders moved."""
     first, last = course.steps[0], course.steps[-1]
     if first == last:
@@ -73,7 +76,7 @@ def of_course(course: Course, *, sequential: bool) -> str:
         f"From step {first:,} to {last:,}, the weight of a unit changed most in layer "
         f"{_highest(moved)}, by {max(moved):.2f}."
     )
-    if not sequential:
+    if not learned_order:
         return text
     ends = [
         f"{old:.2f} to {new:.2f} in layer {layer}"

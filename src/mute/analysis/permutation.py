@@ -1,4 +1,4 @@
-"""The order that the units of a sequential model have found, and the way to it."""
+"""The order that the units of a sequential model have found or were given, and the way to it."""
 
 import json
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from mute.errors import MuteError
-from mute.model.fusion import SequentialFusion
+from mute.model.fusion import LearnedOrder, SequentialFusion
 from mute.model.layer import MultiUnitLayer
 
 NEAR = 0.05
@@ -27,6 +27,8 @@ class Order:
     """What training adds to the loss: 0 for a permutation, and for nothing else."""
     deviation: float
     """The largest difference of an entry of M from the nearest permutation's."""
+    learned: bool = True
+    """Whether training found it; else the units stand as they are listed, and M is the identity."""
 
     @property
     def is_permutation(self) -> bool:
@@ -62,6 +64,7 @@ def _order(fusion: SequentialFusion) -> Order:
         units,
         float(fusion.penalty()),
         float((fusion.matrix - nearest).abs().max()),
+        isinstance(fusion, LearnedOrder),
     )
 
 

@@ -118,15 +118,19 @@ def _of_stack(stack: Stack) -> Iterator[Section]:
             f"{stack.name}-orders",
             f"The order of the {stack.name}'s units",
             captions.of_orders(stack.orders),
-            heat_maps(matrices, ["place"] * len(matrices), "unit"),
+            heat_maps(matrices, ["place"] * len(matrices), "unit") if _learned(stack) else None,
         )
     if stack.course:
         yield from _of_course(stack)
 
 
+def _learned(stack: Stack) -> bool:
+    """Whether the units were put into an order by training."""
+    return any(order.learned for order in stack.orders)
+
+
 def _of_course(stack: Stack) -> Iterator[Section]:
     assert stack.course is not None, "there is a log"
-    sequential = bool(stack.orders)
     by_layer = {
         f"layer {layer}": {
             f"unit {unit}": [step[layer][unit] for step in stack.course.effective]
@@ -137,10 +141,10 @@ def _of_course(stack: Stack) -> Iterator[Section]:
     yield Section(
         f"{stack.name}-course",
         f"How the {stack.name}'s weights changed in training",
-        captions.of_course(stack.course, sequential=sequential),
+        captions.of_course(stack.course, learned_order=_learned(stack)),
         line_panels(by_layer, stack.course.steps, "step", "effective weight c"),
     )
-    if not sequential:
+    if not _learned(stack):
         return
     penalties = {
         f"layer {layer}": [step[layer] for step in stack.course.penalty]

@@ -65,9 +65,15 @@ def tidy(text: str) -> str:
 
 
 def file_names(text: ParallelText) -> tuple[str, ...]:
-    """The files of a text as the config names them: the source and the target, or the TSV."""
-    names = [text.tsv] if text.tsv is not None else [text.source, text.target]
-    return tuple(name for name in names if name is not None)
+    """The files of a text as the config names them: the source and the targets, or the TSV."""
+    targets = [text.target] if isinstance(text.target, str) else text.target or []
+    return tuple(name for name in (text.tsv, text.source, *targets) if name is not None)
+
+
+def side_names(text: ParallelText) -> tuple[str, str]:
+    """The file of the source and that of the target, the first of several; a TSV is both."""
+    names = file_names(text)
+    return names[0], names[min(1, len(names) - 1)]
 
 
 def data_folder() -> Path:
@@ -96,29 +102,16 @@ def locate(name: str) -> Path:
 def read_pairs(text: ParallelText) -> Iterator[Pair | Flaw]:
     """Every line of a parallel text, in order: a pair, or what is wrong with it.
 
+    Of several references, the first is the target.
+
     Raises:
         MuteError: a file is missing or damaged, or the two sides differ in length.
     """
-    names = file_names(text)
-    paths = [locate(name) for name in names]
-    rows = _columns(paths[0]) if len(paths) == 1 else _rows(paths[0], paths[1])
+    names = side_names(text)
+    source, target = (locate(name) for name in names)
+    rows = _columns(source) if text.tsv is not None else _rows(source, target)
     for number, row in enumerate(rows, 1):
-        yield _check(number, row, (names[0], names[-1]))
-
-
-def read_strictly(text: ParallelText) -> Iterator[Pair]:
-    """Every pair of a text that must be whole, since scores are computed on it.
-
-    Raises:
-        MuteError: as `read_pairs`, and where a line is not a proper pair.
-    """
-    for pair in read_pairs(text):
-        if isinstance(pair, Flaw):
-            raise MuteError(
-                f"{pair.file}:{pair.line}: {pair.reason}; text that is scored needs a sentence "
-                f"on both sides of every line: mend the line, or delete it from both sides"
-            )
-        yield pair
+        yield _check(number, row, names)
 
 
 def _check(number: int, row: tuple[_Line, _Line], files: tuple[str, str]) -> Pair | Flaw:

@@ -1,7 +1,8 @@
 """`mute prepare`: raw text → tokenizer and shards, in a folder that is whole or not there.
 
 The folder holds `tokenizer/`, the shards of `train/` and `dev/`, the development text as
-`dev.source` and `dev.target`, `report.json`, and `manifest.json` with what it was made from.
+`dev.source` and `dev.target` (further references are `dev.target.1` and so on), `report.json`, and
+`manifest.json` with what it was made from.
 """
 
 import math
@@ -14,13 +15,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mute.config import DataConfig, ParallelText
-from mute.data.corpus import Flaw, Pair, file_names, read_pairs, read_strictly
+from mute.data.corpus import Flaw, file_names, read_pairs, side_names
 from mute.data.duplicates import Duplicates
 from mute.data.encoder import Chunk, Drop, Encoder, encode_in_order
 from mute.data.folder import exclusive, replaced
 from mute.data.manifest import load_manifest, take_stock
-from mute.data.prepared import DEV, TOKENIZER, TRAIN, write_sentences
+from mute.data.prepared import DEV, TOKENIZER, TRAIN, reference_files, write_sentences
 from mute.data.report import CorpusReport, Report, SideReport
+from mute.data.scored import Scored, read_scored
 from mute.data.shards import ShardWriter
 from mute.data.tokenizer import LEARNING_PAIRS, Tokenizer, learn_tokenizer
 from mute.errors import MuteError
@@ -66,11 +68,11 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
         return report
 
 
-def _read_dev(text: ParallelText) -> list[Pair]:
-    pairs = list(read_strictly(text))
-    if not pairs:
+def _read_dev(text: ParallelText) -> Scored:
+    dev = read_scored(text)
+    if not dev.pairs:
         raise MuteError(f"{file_names(text)[0]}: empty, but data.dev needs sentences to score")
-    return pairs
+    return dev
 
 
 def _learn(config: DataConfig, progress: Progress) -> tuple[Tokenizer, int]:
@@ -120,15 +122,16 @@ def _encode(config: DataConfig, folder: Path, report: Report, processes: int) ->
         raise MuteError(f"no training pair is left of {done:,}: {report.reasons()}")
 
 
-def _encode_dev(config: DataConfig, pairs: list[Pair], folder: Path, tokenizer: Tokenizer) -> None:
-    names = file_names(config.dev)
+def _encode_dev(config: DataConfig, dev: Scored, folder: Path, tokenizer: Tokenizer) -> None:
     shards = ShardWriter(folder / DEV, max(tokenizer.source_size, tokenizer.target_size))
-    shards.begin(names[0], names[-1])
+    shards.begin(*side_names(config.dev))
     encoder = Encoder(tokenizer, max_length=math.inf, max_ratio=math.inf)
-    shards.add(encoder(Chunk(pairs)).block)
+    shards.add(encoder(Chunk(dev.pairs)).block)
     shards.close()
-    write_sentences((pair.source for pair in pairs), folder / f"{DEV}.source")
-    write_sentences((pair.target for pair in pairs), folder / f"{DEV}.target")
+    write_sentences((pair.source for pair in dev.pairs), folder / f"{DEV}.source")
+    files = reference_files(folder, len(dev.references))
+    for reference, file in zip(dev.references, files, strict=True):
+        write_sentences(reference, file)
 
 
 def _chunks(text: ParallelText) -> Iterator[Chunk]:
@@ -158,9 +161,9 @@ def _without(duplicates: Duplicates | None, chunk: Chunk) -> Chunk:
 
 
 def _blank_report(config: DataConfig, tokenizer: Tokenizer) -> Report:
-    names = [file_names(text) for text in config.train]
+    names = [side_names(text) for text in config.train]
     return Report(
-        corpora=[CorpusReport(source=files[0], target=files[-1]) for files in names],
+        corpora=[CorpusReport(source=source, target=target) for source, target in names],
         sides=[
             SideReport(language=config.source, vocabulary=tokenizer.source_size),
             SideReport(language=config.target, vocabulary=tokenizer.target_size),

@@ -7,8 +7,9 @@ from pathlib import Path
 from mute.config import DataConfig
 from mute.data.manifest import load_manifest, settings_of
 from mute.data.report import Report
+from mute.data.scored import by_reference
 from mute.data.shards import Pairs
-from mute.data.tokenizer import SIDES, Side, Tokenizer, load_tokenizer
+from mute.data.tokenizer import Side, Tokenizer, load_tokenizer
 from mute.errors import MuteError
 
 TOKENIZER, TRAIN, DEV = "tokenizer", "train", "dev"
@@ -22,7 +23,9 @@ class Prepared:
     train: Pairs
     dev: Pairs
     dev_text: dict[Side, list[str]]
-    """The development text as sentences, for translating and scoring."""
+    """The development text as sentences, with the first reference."""
+    dev_references: list[list[str]]
+    """All references of the development text, each whole, to score against."""
     report: Report
 
 
@@ -42,13 +45,22 @@ def load_prepared(config: DataConfig) -> Prepared:
         raise MuteError(
             f"{folder}: prepared with another {' and '.join(changed)}; run 'mute prepare' again"
         )
+    files = reference_files(folder, len(by_reference(config.dev)))
+    references = [_read_sentences(file) for file in files]
     return Prepared(
         tokenizer=load_tokenizer(folder / TOKENIZER),
         train=Pairs(folder / TRAIN),
         dev=Pairs(folder / DEV),
-        dev_text={side: _read_sentences(folder / f"{DEV}.{side}") for side in SIDES},
+        dev_text={"source": _read_sentences(folder / f"{DEV}.source"), "target": references[0]},
+        dev_references=references,
         report=Report.load(folder),
     )
+
+
+def reference_files(folder: Path, count: int) -> list[Path]:
+    """Where a prepared folder has the references of its development text."""
+    names = ["target", *(f"target.{number}" for number in range(1, count))]
+    return [folder / f"{DEV}.{name}" for name in names]
 
 
 def write_sentences(sentences: Iterable[str], path: Path) -> None:

@@ -10,12 +10,15 @@ All of it is linear in F. Collecting the terms gives G_j the weight w_j = Σ_{i�
     out = Σ_u c_u F_u   with   c = M w
 
 and the sequential dependency costs I² multiplications instead of passes over the data. c_u is
-also the honest answer to how much unit u counts.
+also the honest answer to how much unit u counts. M is learned, as in the paper, or the identity:
+then the units are accumulated in the order they are listed, and c = w.
 """
 
 import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
+
+from mute.config import UnitsConfig
 
 
 def fuse(coefficients: Tensor, outputs: Tensor) -> Tensor:
@@ -49,11 +52,45 @@ class Fusion(nn.Module):
 
 
 class SequentialFusion(Fusion):
-    """The sequential form; `matrix` is M, a relaxed permutation that is learned.
+    """The sequential form, whichever way M comes about.
 
     Row u of M says at which places unit u stands: M is a permutation matrix when every row and
-    every column holds a single 1. It starts near the middle, where all orders are alike, with
-    noise that lets the gradient prefer one.
+    every column holds a single 1.
+    """
+
+    matrix: Tensor
+    """M: (I, I)."""
+
+    def place_weights(self) -> Tensor:
+        """The weight w of the unit at each place: (I,)."""
+        places = torch.arange(1, len(self.alpha) + 1, device=self.alpha.device)
+        return (self.alpha / places).flip(0).cumsum(0).flip(0)
+
+    def order(self) -> list[int]:
+        """The unit at each place, in the permutation nearest to M (linear assignment)."""
+        places, units = linear_sum_assignment(self.matrix.detach().cpu().numpy().T, maximize=True)
+        assert list(places) == list(range(len(units))), "every place has its unit"
+        return [int(unit) for unit in units]
+
+
+class FixedOrder(SequentialFusion):
+    """The units are accumulated in the order they are listed: M is the identity."""
+
+    def __init__(self, units: int) -> None:
+        super().__init__(units)
+        # For reports alone: neither a parameter nor a buffer, so nothing trains or sends it.
+        self.matrix = torch.eye(units)
+
+    def forward(self) -> Tensor:
+        """The coefficients c = w: (I,)."""
+        return self.place_weights()
+
+
+class LearnedOrder(SequentialFusion):
+    """AutoShuffle: M is a relaxed permutation, learned with the rest.
+
+    It starts near the middle, where all orders are alike, with noise that lets the gradient
+    prefer one.
     """
 
     def __init__(self, units: int) -> None:
@@ -64,9 +101,7 @@ class SequentialFusion(Fusion):
 
     def forward(self) -> Tensor:
         """The coefficients c = M w: (I,)."""
-        places = torch.arange(1, len(self.alpha) + 1, device=self.alpha.device)
-        weights = (self.alpha / places).flip(0).cumsum(0).flip(0)
-        return self.matrix @ weights
+        return self.matrix @ self.place_weights()
 
     def penalty(self) -> Tensor:
         """Σ_rows (‖·‖₁ − ‖·‖₂) + Σ_columns (‖·‖₁ − ‖·‖₂): 0 just for permutations."""
@@ -87,15 +122,16 @@ class SequentialFusion(Fusion):
             even = torch.full_like(self.matrix, 1 / len(self.matrix))
             self.matrix.copy_(torch.where(total > 0, self.matrix / total, even))
 
-    def order(self) -> list[int]:
-        """The unit at each place, in the permutation nearest to M (linear assignment)."""
-        places, units = linear_sum_assignment(self.matrix.detach().cpu().numpy().T, maximize=True)
-        assert list(places) == list(range(len(units))), "every place has its unit"
-        return [int(unit) for unit in units]
-
     @torch.no_grad()
     def round_(self) -> None:
         """Replace M by the permutation matrix nearest to it."""
         order = self.order()
         self.matrix.zero_()
         self.matrix[order, range(len(order))] = 1
+
+
+def make_fusion(units: UnitsConfig) -> Fusion:
+    """The fusion that a config asks for."""
+    if not units.sequential:
+        return Fusion(units.units)
+    return LearnedOrder(units.units) if units.order == "learned" else FixedOrder(units.units)

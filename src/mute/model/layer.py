@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from mute.config import ModelConfig, UnitsConfig
 from mute.model.bias import Bias
 from mute.model.context import Context, LayerCache
-from mute.model.fusion import Fusion, SequentialFusion, fuse
+from mute.model.fusion import fuse, make_fusion
 from mute.model.units import make_units
 
 
@@ -18,7 +18,7 @@ class MultiUnitLayer(nn.Module):
         self.norm = nn.LayerNorm(model.d_model)
         self.bias = Bias(units.bias, units.units, model.d_model, units.sample_rate)
         self.units = make_units(model, units, decoder=decoder)
-        self.fusion = SequentialFusion(units.units) if units.sequential else Fusion(units.units)
+        self.fusion = make_fusion(units)
         self.drop_branch = units.drop_branch
 
     def forward(self, x: Tensor, context: Context, cache: LayerCache | None = None) -> Tensor:

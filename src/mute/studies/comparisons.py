@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mute.config import Config
-from mute.data.corpus import read_strictly
+from mute.data.scored import read_scored
 from mute.evaluate.segments import read_segments
 from mute.evaluate.significance import compare
 from mute.experiment import sections
@@ -44,7 +44,7 @@ def _comparison(
     found = compare(
         texts[0],
         texts[1],
-        [[pair.target for pair in read_strictly(data.test[test])]],
+        read_scored(data.test[test]).references,
         tokenize=tokenization_of(data),
         lowercase=data.tokenizer.lowercase,
     )

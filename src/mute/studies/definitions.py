@@ -165,9 +165,10 @@ _ALL = (
     ),
     Study(
         "permutation",
-        "AutoShuffle against no order, no penalty, rounding and every other order",
+        "AutoShuffle against a fixed order, none, no penalty, rounding and every other order",
         (
             System("seq", "AutoShuffle", "seq"),
+            System("fixed", "fixed order", "seq", ("model.order=fixed",)),
             System("no-penalty", "AutoShuffle, lambda 0", "seq", ("train.penalty_weight=0",)),
             System("bias", "no order", "bias"),
         ),

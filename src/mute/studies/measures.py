@@ -20,7 +20,7 @@ from mute.config import Config, DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
 from mute.experiment import sections
 from mute.model.folder import load_model, max_length_of, save_model
-from mute.model.fusion import SequentialFusion
+from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 from mute.studies.definitions import SEQ, Study
 from mute.studies.grid import RUNS, read_json, results_folder, write_json
@@ -166,7 +166,10 @@ def _speed(translator: Translator, lines: Sequence[str]) -> float:
 
 
 def orders(trained: Trained, found: Measured) -> None:
-    """The learned order made a true one, and, for few units, every order of all layers."""
+    """The learned order made a true one, and, for few units, every order of all layers.
+
+    Orders are tried on the trained model: M is replaced, and nothing is trained again.
+    """
     rounded, best, rest = [], [], []
     for result in trained.results[SEQ.name]:
         run, data, training = _run(result)
@@ -200,7 +203,7 @@ def _ordered(run: Path, order: tuple[int, ...]) -> Translator:
     """A trained model with the units of every layer in a given order."""
     model, tokenizer = load_model(run)
     for layer in model.multi_unit_layers():
-        if isinstance(layer.fusion, SequentialFusion):
+        if isinstance(layer.fusion, LearnedOrder):
             layer.fusion.matrix.zero_()
             layer.fusion.matrix[list(order), range(len(order))] = 1
     return Translator(model, tokenizer, max_length_of(run))

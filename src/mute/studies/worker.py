@@ -116,11 +116,12 @@ def scores(
 
 def dev_bleu(translator: Translator, data: DataConfig, training: TrainConfig) -> float:
     """BLEU on the development set, as validation computes it."""
-    text = load_prepared(data).dev_text
-    translations = translator.translate(text["source"], training.beam, training.length_penalty)
+    prepared = load_prepared(data)
+    source = prepared.dev_text["source"]
+    translations = translator.translate(source, training.beam, training.length_penalty)
     return bleu(
         [translation.text for translation in translations],
-        [text["target"]],
+        prepared.dev_references,
         tokenize=tokenization_of(data),
         lowercase=data.tokenizer.lowercase,
     ).value

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mute.model.fusion import SequentialFusion
+from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 
 # What the live line has room for, and how it calls it.
@@ -116,7 +116,7 @@ class Progress(Silence):
             if len(fusion.alpha) > 1:
                 named = {f"unit {unit}": c for unit, c in enumerate(fusion().tolist(), 1)}
                 self._board.add_scalars(f"units/layer {index}", named, step)
-            if isinstance(fusion, SequentialFusion):
+            if isinstance(fusion, LearnedOrder):
                 distance = facts["penalty"][index - 1]
                 self._board.add_scalar(f"permutation/layer {index}", distance, step)
 

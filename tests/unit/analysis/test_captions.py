@@ -8,6 +8,7 @@ from mute.analysis.permutation import Course, Order
 from mute.analysis.weights import UnitWeights
 
 SETTLED = Order([[0.0, 1.0], [1.0, 0.0]], [1, 0], 0.0, 0.0)
+GIVEN = Order([[1.0, 0.0], [0.0, 1.0]], [0, 1], 0.0, 0.0, learned=False)
 OPEN = Order([[0.7, 0.3], [0.3, 0.7]], [0, 1], 1.234, 0.3)
 
 
@@ -29,15 +30,22 @@ def test_orders_that_are_found_and_not() -> None:
     assert "in no layer." in captions.of_orders([OPEN])
 
 
+def test_an_order_that_was_given_is_said_to_be_so() -> None:
+    text = captions.of_orders([GIVEN, GIVEN])
+    assert text == "The order is fixed, and M the identity: in every layer, 0 → 1."
+
+
 def test_the_course_names_the_layer_that_moved_most() -> None:
     weights = [[[0.5, 0.5], [0.5, 0.5]], [[0.4, 0.5], [0.5, 0.9]]]
     course = Course([100, 2000], weights, weights, [[3.0, 1.0], [0.5, 0.25]])
-    text = captions.of_course(course, sequential=True)
+    text = captions.of_course(course, learned_order=True)
     assert "From step 100 to 2,000, the weight of a unit changed most in layer 1, by 0.40." in text
     assert "went from 3.00 to 0.50 in layer 0 and 1.00 to 0.25 in layer 1." in text
-    assert "distance" not in captions.of_course(course, sequential=False)
+    assert "distance" not in captions.of_course(course, learned_order=False)
     once = Course([100], weights[:1], weights[:1], [[3.0, 1.0]])
-    assert captions.of_course(once, sequential=True) == "The log has one record only, of step 100."
+    assert (
+        captions.of_course(once, learned_order=True) == "The log has one record only, of step 100."
+    )
 
 
 def test_diversity_names_the_part_and_layer_and_what_cannot_differ() -> None:

@@ -42,6 +42,14 @@ def test_an_order_on_its_way_and_one_that_is_found() -> None:
         assert all(order.matrix[unit][place] == 1 for place, unit in enumerate(order.units))
 
 
+def test_a_fixed_order_is_the_identity_and_not_learned() -> None:
+    model = double(small(units=3, sequential=True, order="fixed"))
+    for order in find_orders(encoder(model)):
+        assert order.units == [0, 1, 2]
+        assert order.matrix == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        assert (order.penalty, order.deviation, order.learned) == (0, 0, False)
+
+
 def test_units_without_an_order_have_none() -> None:
     assert find_orders(encoder(double(small(units=3)))) == []
 

@@ -75,6 +75,22 @@ def test_prepared_data_is_the_text(tokenizer: TokenizerConfig) -> None:
     assert data.report == report
 
 
+def test_the_development_text_may_have_several_references() -> None:
+    write("dev2.de", sentences("de")[4:8])
+    both = config(dev=ParallelText(source="dev.en", target=["dev.de", "dev2.de"]))
+    prepare(both, processes=1)
+    data = load_prepared(both)
+    assert data.dev_references == [sentences("de")[:4], sentences("de")[4:8]]
+    assert data.dev_text["target"] == sentences("de")[:4]
+    german = data.tokenizer.decode(data.dev[3][1].tolist(), "target")
+    assert german == sentences("de")[3]  # what the loss is of
+    assert prepare(both, processes=1).reused
+    write("dev2.de", sentences("de")[8:12])
+    assert not prepare(both, processes=1).reused
+    with pytest.raises(MuteError, match=r"another data\.dev; run 'mute prepare' again"):
+        load_prepared(config())
+
+
 def test_what_is_dropped_is_counted_with_its_lines() -> None:
     english, german = sentences("en"), sentences("de")
     write("train.en", [*english, english[0], "", "A dog", "short", "A dog " * 80])

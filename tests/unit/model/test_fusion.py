@@ -5,16 +5,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mute.model.fusion import Fusion, SequentialFusion, fuse
+from mute.model.fusion import FixedOrder, Fusion, LearnedOrder, fuse
 from tests.unit.model.oracle import accumulate
 
 UNITS = st.integers(2, 6)
 SEEDS = st.integers(0, 2**32)
 
 
-def random_fusion(units: int, seed: int) -> SequentialFusion:
+def random_fusion(units: int, seed: int) -> LearnedOrder:
     torch.manual_seed(seed)
-    fusion = SequentialFusion(units).double()
+    fusion = LearnedOrder(units).double()
     torch.nn.init.normal_(fusion.alpha)
     torch.nn.init.uniform_(fusion.matrix)
     return fusion
@@ -45,8 +45,30 @@ def test_folded_coefficients_equal_the_explicit_accumulation(units: int, seed: i
     torch.testing.assert_close(fuse(fusion(), outputs), explicit)
 
 
+@given(UNITS, SEEDS)
+def test_a_fixed_order_is_the_explicit_accumulation_as_listed(units: int, seed: int) -> None:
+    torch.manual_seed(seed)
+    fusion = FixedOrder(units).double()
+    torch.nn.init.normal_(fusion.alpha)
+    outputs = torch.randn(units, 2, 3, 5, dtype=torch.float64)
+    explicit = accumulate(fusion.alpha, torch.eye(units), list(outputs))
+    torch.testing.assert_close(fuse(fusion(), outputs), explicit)
+
+
+def test_a_fixed_order_learns_alpha_alone_and_stays_as_it_is() -> None:
+    fusion = FixedOrder(4)
+    assert list(fusion.state_dict()) == [name for name, _ in fusion.named_parameters()] == ["alpha"]
+    assert fusion.penalty() == 0
+    before = fusion().detach().clone()
+    fusion.project_()
+    fusion.round_()
+    assert torch.equal(fusion(), before)
+    assert fusion.order() == [0, 1, 2, 3]
+    assert torch.equal(fusion.matrix, torch.eye(4))
+
+
 def test_with_a_true_permutation_the_units_stand_in_its_order() -> None:
-    fusion = SequentialFusion(3)
+    fusion = LearnedOrder(3)
     fusion.matrix.data = permutation((2, 0, 1))
     fusion.alpha.data = torch.tensor([0.0, 1.0, 0.0])
     # Only the second accumulation counts: the mean of the first two units in the order.
@@ -55,7 +77,7 @@ def test_with_a_true_permutation_the_units_stand_in_its_order() -> None:
 
 @pytest.mark.parametrize("units", [2, 3, 4])
 def test_penalty_is_zero_on_every_permutation(units: int) -> None:
-    fusion = SequentialFusion(units)
+    fusion = LearnedOrder(units)
     for order in itertools.permutations(range(units)):
         fusion.matrix.data = permutation(order)
         assert fusion.penalty() == 0
@@ -88,14 +110,14 @@ def test_projection_keeps_rows_non_negative_and_summing_to_one(units: int, seed:
 
 
 def test_projection_survives_empty_rows_and_columns() -> None:
-    fusion = SequentialFusion(3)
+    fusion = LearnedOrder(3)
     fusion.matrix.data = -torch.eye(3)
     fusion.project_()
     torch.testing.assert_close(fusion.matrix.data, torch.full((3, 3), 1 / 3))
 
 
 def test_a_fresh_matrix_is_doubly_stochastic_and_decided_for_no_order() -> None:
-    matrix = SequentialFusion(4).matrix
+    matrix = LearnedOrder(4).matrix
     torch.testing.assert_close(matrix.sum(0), torch.ones(4))
     torch.testing.assert_close(matrix.sum(1), torch.ones(4))
     assert matrix.max() < 0.6
@@ -129,7 +151,7 @@ def test_rounding_finds_the_nearest_permutation_of_all(units: int, seed: int) ->
 
 
 def test_the_order_names_the_unit_at_each_place() -> None:
-    fusion = SequentialFusion(3)
+    fusion = LearnedOrder(3)
     fusion.matrix.data = 0.8 * permutation((2, 0, 1)) + 0.1
     assert fusion.order() == [2, 0, 1]
 

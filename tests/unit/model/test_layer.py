@@ -24,8 +24,9 @@ def first_layer(config: ModelConfig) -> MultiUnitLayer:
     return next(double(config).multi_unit_layers())
 
 
-def test_the_sequentially_biased_layer_equals_the_paper_step_by_step() -> None:
-    layer = first_layer(small(**FULL, sample_rate=1.0))
+@pytest.mark.parametrize("order", ["learned", "fixed"])
+def test_the_sequentially_biased_layer_equals_the_paper_step_by_step(order: str) -> None:
+    layer = first_layer(small(**FULL, order=order, sample_rate=1.0))
     x = torch.randn(1, 6, 8, dtype=torch.float64)
     seen: list[torch.Tensor] = []
     layer.bias.register_forward_hook(lambda _, __, views: seen.append(views))

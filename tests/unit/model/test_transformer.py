@@ -15,6 +15,7 @@ SYSTEMS = {
     "mute": {"units": 4},
     "bias": {"units": 4, "bias": KINDS},
     "bias + seq": {"units": 4, "bias": KINDS, "sequential": True},
+    "fixed order": {"units": 4, "bias": KINDS, "sequential": True, "order": "fixed"},
     "shared ffn": {"units": 3, "shared": "ffn"},
     "shared attention": {"units": 3, "shared": "attention"},
     "convolution": {"units": 3, "unit": "convolution"},

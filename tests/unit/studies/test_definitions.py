@@ -80,6 +80,14 @@ def test_the_ablation_takes_one_unit_away() -> None:
     assert not runs["no-seq"].sequential
 
 
+def test_the_learned_order_is_compared_with_a_fixed_one_and_with_none() -> None:
+    runs = runs_of(STUDIES["permutation"], "multi30k")
+    models = {run.system.name: run.config.model for run in runs}
+    learned, fixed = models["seq"], models["fixed"]
+    assert fixed == learned.model_copy(update={"order": "fixed"}) != learned
+    assert not models["bias"].sequential
+
+
 def test_an_unknown_study_or_task_is_told() -> None:
     with pytest.raises(MuteError, match="'hugo' is no study; there are main, ablation"):
         find_study("hugo")
