@@ -62,11 +62,18 @@ def test_imports_go_only_backwards(path: Path) -> None:
         assert LINE.index(stage(module)) <= LINE.index(own), f"{own} imports {module}"
 
 
-def test_the_command_line_starts_without_anything_heavy() -> None:
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("mute.cli", {"torch", "numpy", "scipy", "sentencepiece", "matplotlib"}),
+        ("mute.translate.command", {"scipy", "matplotlib", "sacrebleu", "tensorboard"}),
+    ],
+)
+def test_what_starts_often_starts_without_anything_heavy(module: str, heavy: set[str]) -> None:
     code = (
-        "import sys, mute, mute.cli; "
-        "heavy = {'torch', 'numpy', 'scipy', 'sentencepiece', 'matplotlib'} & set(sys.modules); "
-        "sys.exit(str(heavy) if heavy else 0)"
+        f"import sys, mute, {module}; "
+        f"found = {heavy} & set(sys.modules); "
+        "sys.exit(str(found) if found else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

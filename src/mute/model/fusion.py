@@ -15,7 +15,6 @@ then the units are accumulated in the order they are listed, and c = w.
 """
 
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 
 from mute.config import UnitsConfig
@@ -68,6 +67,8 @@ class SequentialFusion(Fusion):
 
     def order(self) -> list[int]:
         """The unit at each place, in the permutation nearest to M (linear assignment)."""
+        from scipy.optimize import linear_sum_assignment  # slow to import, and seldom needed
+
         places, units = linear_sum_assignment(self.matrix.detach().cpu().numpy().T, maximize=True)
         assert list(places) == list(range(len(units))), "every place has its unit"
         return [int(unit) for unit in units]

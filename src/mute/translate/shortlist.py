@@ -12,14 +12,13 @@ pieces differ: on Multi30k its shortlists are up to a third larger for the same 
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from scipy.sparse import csr_array
 from torch import Tensor
 
 from mute.data.shards import Pairs
@@ -27,6 +26,9 @@ from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import EOS, PAD, SPECIALS
 from mute.errors import MuteError
 from mute.model.folder import model_folder
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 FORMAT = "1"
 FILE = "shortlist.safetensors"
@@ -227,6 +229,8 @@ def _read(
 
 
 def _incidence(sentences: list[NDArray[np.integer]], size: int) -> "csr_array[np.int32]":
+    from scipy.sparse import csr_array  # slow to import, and only needed to make a list
+
     ids = np.concatenate([np.empty(0, np.int32), *sentences]).astype(np.int32)
     ends = np.cumsum([0, *map(len, sentences)])
     matrix = csr_array((np.ones_like(ids), ids, ends), shape=(len(sentences), size))
