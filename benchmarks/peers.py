@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -62,19 +62,31 @@ def make_environment(name: str, package: str, dependencies: Sequence[str]) -> Pa
     home = ROOT / "benchmarks" / f".{name}"
     python = home / "bin" / "python"
     if not (home / "ready").exists():
-        _run("venv", sys.executable, "-m", "venv", str(home))
+        run("venv", sys.executable, "-m", "venv", str(home))
         install = [str(python), "-m", "pip", "install", "--quiet"]
-        _run("pip", *install, TORCH, *dependencies)
-        _run("pip", *install, "--no-deps", package)
+        run("pip", *install, TORCH, *dependencies)
+        run("pip", *install, "--no-deps", package)
         (home / "ready").touch()
     return python
 
 
-def _run(title: str, *command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(
+    title: str,
+    *command: str,
+    folder: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Run what an environment is made by.
+
+    Raises:
+        NotInstalledError: it failed.
+    """
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         told = (done.stdout + done.stderr).splitlines()
-        errors = [line for line in told if line.upper().startswith("ERROR")]
+        errors = [line for line in told if line.upper().startswith(("ERROR", "FATAL"))]
         reason = errors[-1] if errors else f"exit status {done.returncode}"
         raise NotInstalledError(f"{title}: {reason}")
 
@@ -93,7 +105,13 @@ def write_pieces(prepared: Prepared, folder: Path) -> None:
                     file.write(" ".join(pieces) + "\n")
 
 
-def watch(command: Sequence[str], record: str, wanted: int, folder: Path) -> list[re.Match[str]]:
+def watch(
+    command: Sequence[str],
+    record: str,
+    wanted: int,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+) -> list[re.Match[str]]:
     """Let a program train until it has told its speed often enough, then stop it.
 
     Args:
@@ -101,6 +119,7 @@ def watch(command: Sequence[str], record: str, wanted: int, folder: Path) -> lis
         record: the form of a line that tells its speed
         wanted: how many of them are enough
         folder: where it runs
+        environment: its variables; ours if None
 
     Returns:
         the records
@@ -108,7 +127,12 @@ def watch(command: Sequence[str], record: str, wanted: int, folder: Path) -> lis
     records: list[re.Match[str]] = []
     last_lines: deque[str] = deque(maxlen=40)
     with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:

@@ -1,4 +1,4 @@
-"""Training speed side by side with JoeyNMT and Eole, in one run, on the same data.
+"""Training speed side by side with JoeyNMT, Eole and our own first loop, on the same data.
 
     python benchmarks/train.py
 
@@ -7,13 +7,15 @@ width 128, feed-forward 256, 4 heads, dropout 0.3, tied and shared embeddings), 
 budget, Adam and label smoothing. The peers have sinusoidal positions only, we have relative ones
 too, and an average of the weights; joeynmt.py and eole.py tell the other differences. Each peer
 gets an environment of its own, made here once; where that fails, it is left out, and the result
-says why.
+says why. Our first whole training loop, before any work on its speed, runs from the history of this
+repository.
 
 Every contender runs once in a round. Speeds are target tokens per second after a warm-up, padding
 not counted. Writes results/bench/train.json.
 """
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
@@ -25,16 +27,19 @@ from typing import Any, NamedTuple
 from eole import EOLE
 from joeynmt import JOEYNMT
 from outcome import ROOT, save
-from peers import NotInstalledError, Speed, Trial, watch, write_pieces
+from peers import NotInstalledError, Speed, Trial, run, watch, write_pieces
 
 from mute.configfile import load_config
 from mute.data.batching import BatchStream
 from mute.data.prepared import load_prepared
 
-CONFIGS = ROOT / "configs" / "multi30k"
 ONE, FULL = "mute, one unit", "mute, 4 units + bias + seq"
 SYSTEMS = {ONE: "relative", FULL: "seq"}
 PEERS = (JOEYNMT, EOLE)
+FIRST = "f62eadc"
+"""The commit of the first whole training loop."""
+FIRST_TREE = ROOT / "benchmarks" / ".first"
+FIRST_ONE, FIRST_FULL = (f"{name}, first loop" for name in (ONE, FULL))
 
 
 class Comparison(NamedTuple):
@@ -51,23 +56,45 @@ COMPARISONS = (
     Comparison("mute one unit / Eole", ONE, EOLE.name, 2.0),
     Comparison("mute 4 units + bias + seq / Eole", FULL, EOLE.name, 1.0),
     Comparison("mute 4 units + bias + seq / mute one unit", FULL, ONE, None),
+    Comparison("mute one unit / its first loop", ONE, FIRST_ONE, 2.0),
+    Comparison("mute 4 units + bias + seq / its first loop", FULL, FIRST_FULL, 2.0),
 )
 
 
-def our_speed(system: str, trial: Trial) -> Speed:
+def our_speed(tree: Path, system: str, trial: Trial) -> Speed:
     """`mute train` for some steps: the median over its records but the first two."""
-    command = [sys.executable, "-m", "mute", "train", str(CONFIGS / f"{system}.yaml")]
+    config = f"configs/multi30k/{system}.yaml"
+    command = [sys.executable, "-m", "mute", "train", config]
     for setting in (
-        f"train.run={trial.folder}/{system}",
+        f"train.run={trial.folder}/{tree.name}-{system}",
         f"train.batch_tokens={trial.tokens}",
         "train.steps=1000000",
         "train.validate_every=1000000",
         "train.save_every=1000000",
     ):
         command += ["--set", setting]
-    records = watch(command, r"train \d+: .*tokens_per_second ([\d.e+]+)", 4, ROOT)
+    records = watch(command, r"train \d+: .*tokens_per_second ([\d.e+]+)", 4, tree, _from(tree))
     per_second = statistics.median(float(each[1]) for each in records[2:])
     return Speed(per_second, _tokens_per_batch(trial))
+
+
+def _from(tree: Path) -> dict[str, str]:
+    """An environment in which Python finds the package in a checkout."""
+    return {**os.environ, "PYTHONPATH": str(tree / "src")}
+
+
+def first_tree() -> Path:
+    """A checkout of the first loop's commit, with its data prepared; made once.
+
+    Raises:
+        NotInstalledError: the commit is not in this clone, or its data cannot be prepared.
+    """
+    if not (FIRST_TREE / "ready").exists():
+        run("git", "git", "-C", str(ROOT), "worktree", "add", "--detach", str(FIRST_TREE), FIRST)
+        prepare = [sys.executable, "-m", "mute", "prepare", "configs/multi30k/relative.yaml"]
+        run("mute prepare", *prepare, folder=FIRST_TREE, environment=_from(FIRST_TREE))
+        (FIRST_TREE / "ready").touch()
+    return FIRST_TREE
 
 
 def _tokens_per_batch(trial: Trial) -> float:
@@ -88,7 +115,14 @@ def find_contenders() -> tuple[dict[str, Callable[[Trial], Speed]], dict[str, st
             left_out[peer.name] = str(error)
             print(f"{peer.name} is left out: {error}", flush=True)
     for name, system in SYSTEMS.items():
-        contenders[name] = partial(our_speed, system)
+        contenders[name] = partial(our_speed, ROOT, system)
+    try:
+        tree = first_tree()
+        contenders[FIRST_ONE] = partial(our_speed, tree, SYSTEMS[ONE])
+        contenders[FIRST_FULL] = partial(our_speed, tree, SYSTEMS[FULL])
+    except NotInstalledError as error:
+        left_out["first loop"] = str(error)
+        print(f"our first loop is left out: {error}", flush=True)
     return contenders, left_out
 
 
@@ -96,7 +130,7 @@ def measure(
     contenders: Mapping[str, Callable[[Trial], Speed]], tokens: int, rounds: int
 ) -> dict[str, list[Speed]]:
     """Let everyone train once in turn, and so for some rounds."""
-    config = load_config(CONFIGS / "relative.yaml")
+    config = load_config(ROOT / "configs" / "multi30k" / "relative.yaml")
     assert config.data is not None
     assert config.train is not None
     prepared = load_prepared(config.data)
