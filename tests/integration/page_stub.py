@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import mute
+from mute.serve.app import PAGE_HEADERS, STATIC
 
-FOLDER = Path(mute.__file__).parent / "serve"
+FOLDER = STATIC.parent
 MODELS = [
     {
         "name": "small",
@@ -27,8 +26,17 @@ MODELS = [
         "layers": 3,
         "units": 4,
         "bias": ["identity", "swap", "disorder", "mask"],
+        "examples": ["A small dog runs through the deep snow.", "Two old houses."],
     },
-    {"name": "back", "source": "de", "target": "en", "layers": 2, "units": 2, "bias": []},
+    {
+        "name": "back",
+        "source": "de",
+        "target": "en",
+        "layers": 2,
+        "units": 2,
+        "bias": [],
+        "examples": [],
+    },
 ]
 WEIGHTS = [0.42, 0.27, 0.21, 0.14]
 ORDER = [2, 0, 3, 1]
@@ -39,6 +47,9 @@ SPACE = "\u2581"
 LONGEST = 400
 SLOW = 1.0
 """Seconds."""
+
+Asked = list[tuple[str, dict[str, Any]]]
+"""Calls: the path and the question of each."""
 
 
 def pieces_of(text: str, joined: bool) -> list[str]:
@@ -112,7 +123,7 @@ def inspected(question: dict[str, Any]) -> dict[str, Any]:
 class Handler(SimpleHTTPRequestHandler):
     """The page's calls; `asked` keeps them for the tests."""
 
-    asked: list[tuple[str, dict[str, Any]]]
+    asked: Asked
     busy: list[str]
 
     def do_GET(self) -> None:
@@ -139,7 +150,8 @@ class Handler(SimpleHTTPRequestHandler):
             self.busy.append(text)
             self._answer(503, {"error": "The queue is full."}, {"Retry-After": "1"})
         elif self.path == "/translate":
-            self._answer(200, {"translatedText": [translated(line, {}) for line in question["q"]]})
+            lines = [translated(line, question["muted"]) for line in question["q"]]
+            self._answer(200, {"translatedText": lines})
         else:
             self._answer(200, inspected(question))
 
@@ -155,6 +167,12 @@ class Handler(SimpleHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def end_headers(self) -> None:
+        """The real server's headers, so that the page works with what they allow."""
+        for name, value in PAGE_HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class's name)
         """Tests are quiet."""

@@ -2,19 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.integration.page_browser import WAIT, launched, needs_chromium
-from tests.integration.page_stub import SLOW, Handler, serving
+from tests.integration.page_browser import launched, needs_chromium, opened, translation, write
+from tests.integration.page_stub import SLOW, Asked, Handler, serving
 
 SENTENCE = "A small dog runs through the deep snow."
 GERMAN = "Ein kleiner Hund läuft durch den tiefen Schnee."
 
 pytestmark = needs_chromium
-Asked = list[tuple[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -38,27 +36,8 @@ def asked(server: tuple[str, type[Handler]]) -> Asked:
 
 @pytest.fixture
 def page(browser: Browser, server: tuple[str, type[Handler]]) -> Iterator[Page]:
-    """The page, open and ready; whatever happens, its scripts may not complain."""
-    context = browser.new_context()
-    context.set_default_timeout(WAIT)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: complaints.append(f"{said.type}: {said.text}"))
-    page.goto(server[0])
-    expect(page.locator("#invitation")).to_be_visible()
-    yield page
-    context.close()
-    # The browser itself notes every refused or failed call; the page tells of those in words.
-    assert [each for each in complaints if "Failed to load resource" not in each] == []
-
-
-def write(page: Page, text: str) -> None:
-    page.get_by_label("English").fill(text)
-
-
-def translation(page: Page) -> Any:
-    return expect(page.locator("#translation"))
+    with opened(browser, server[0]) as page:
+        yield page
 
 
 def focus_by_tab(page: Page, selector: str) -> None:
@@ -100,7 +79,7 @@ def test_an_example_is_a_click_away_and_an_empty_text_shows_them_again(page: Pag
 
 def test_alternatives_open_on_a_click_and_follow_the_beam(page: Page) -> None:
     write(page, SENTENCE)
-    page.get_by_text("Alternatives").click()
+    page.get_by_text("Alternatives", exact=True).click()
     expect(page.locator("#alternative-list li")).to_have_count(3)
     expect(page.locator("#alternative-list li").first).to_contain_text("Ein kleiner Hund rennt")
     page.get_by_label("Beam").select_option("1")
@@ -188,23 +167,6 @@ def test_everything_works_with_the_keyboard_alone(page: Page) -> None:
     expect(page.locator("#translation .changed")).to_have_text("großer")
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert page.evaluate(outline) == "solid"
-
-
-def test_of_several_lines_the_one_with_the_caret_is_looked_into(page: Page, asked: Asked) -> None:
-    write(page, "Two old houses\n\na dog")
-    expect(page.locator("#translation p")).to_have_text(["Zwei alte Häuser", "", "Ein Hund"])
-    expect(page.locator("#translation .current")).to_have_text("Ein Hund")
-    others = [question["q"] for path, question in asked if path == "/translate"]
-    assert others == [["Two old houses"]]
-    page.get_by_label("English").press("Control+Home")
-    expect(page.locator("#translation .current")).to_have_text("Zwei alte Häuser")
-    expect(page.locator("#source-words .word")).to_have_text(["Two", "old", "houses", "‹end›"])
-
-
-def test_a_line_too_long_to_look_into_is_translated_all_the_same(page: Page) -> None:
-    write(page, "two houses " * 40)
-    translation(page).to_have_text(re.compile(r"^Zwei Häuser( zwei Häuser)+$"))
-    expect(page.locator("#inside-empty")).to_have_text(re.compile("at most 400 are shown"))
 
 
 def test_another_model_brings_its_own_units(page: Page) -> None:

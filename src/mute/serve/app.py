@@ -1,5 +1,6 @@
 """The HTTP API: LibreTranslate's, and a look inside the units."""
 
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from mute import __version__
 from mute.serve.bodies import RefusalError
@@ -18,6 +20,32 @@ from mute.serve.calls import Server, routes
 from mute.serve.metrics import CountRequests
 
 STATIC = Path(__file__).parent / "static"
+PAGE_HEADERS = {
+    # Scripts, styles and calls of this server only, and in no frame of another's page.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    # The page's files belong together: after an upgrade a browser may not mix old and new ones.
+    "Cache-Control": "no-cache",
+}
+
+
+class PageFiles(StaticFiles):
+    """The page's files, with the headers that guard it."""
+
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        """A file, or that it has not changed."""
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        response.headers.update(PAGE_HEADERS)
+        return response
 
 
 def create_app(server: Server, cors: Sequence[str] = ()) -> FastAPI:
@@ -52,13 +80,13 @@ def create_app(server: Server, cors: Sequence[str] = ()) -> FastAPI:
     app.add_exception_handler(HTTPException, _explain)
     app.add_exception_handler(Exception, _apologise)
     if STATIC.is_dir():
-        app.mount("/static", StaticFiles(directory=STATIC))
-        app.add_api_route("/", _page, include_in_schema=False)
+        app.mount("/static", PageFiles(directory=STATIC))
+        app.add_api_route("/", _page, methods=["GET", "HEAD"], include_in_schema=False)
     return app
 
 
 async def _page() -> FileResponse:
-    return FileResponse(STATIC / "index.html")
+    return FileResponse(STATIC / "index.html", headers=PAGE_HEADERS)
 
 
 def _problem(status: int, message: str, headers: Any = None) -> JSONResponse:

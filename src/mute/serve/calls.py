@@ -13,13 +13,14 @@ from mute.errors import MuteError
 from mute.serve import questions as ask
 from mute.serve.batcher import Batcher
 from mute.serve.bodies import FORM, JSON, MULTIPART, RefusalError, read_fields, validated
-from mute.serve.inspection import Inspect, Muted, Variants, muted_units
+from mute.serve.inspection import Inspect
 from mute.serve.keys import ApiKeys
 from mute.serve.languages import Guess
 from mute.serve.limits import Limits
 from mute.serve.metrics import Metrics
 from mute.serve.served import AUTO, Gallery, Served, UnknownModelError, guess_source
 from mute.serve.texts import parse
+from mute.serve.variants import Muted, Variants, muted_units
 from mute.serve.work import Assignment, Translate, assign, do
 
 Question = TypeVar("Question", bound=BaseModel)
@@ -95,7 +96,7 @@ async def translate(request: Request) -> JSONResponse:
     for assignment in plan.assignments:
         by_model.setdefault(assignment.served, []).append(assignment)
     tasks = [
-        (Translate(served, 1 + question.alternatives), [line for a in group for line in a.lines])
+        (_task(server, question, served), [line for a in group for line in a.lines])
         for served, group in by_model.items()
     ]
     done = await do(request, server.batcher, tasks, server.limits)
@@ -112,6 +113,15 @@ async def translate(request: Request) -> JSONResponse:
     if isinstance(question.q, str):
         answer = {name: each[0] for name, each in answer.items()}
     return JSONResponse(answer)
+
+
+def _task(server: Server, question: ask.TranslateQuestion, served: Served) -> Translate:
+    try:
+        muted = muted_units(served, question.muted)
+    except MuteError as error:
+        raise RefusalError(400, str(error)) from None
+    nbest = 1 + question.alternatives
+    return Translate(server.variants, served, muted, question.beam, nbest)
 
 
 def _check_size(texts: Sequence[str], limits: Limits) -> None:
@@ -147,6 +157,7 @@ def _detection(guess: Guess) -> dict[str, Any]:
     return {"language": guess.code, "confidence": guess.confidence}
 
 
+@routes.head("/languages", include_in_schema=False)
 @routes.get("/languages")
 async def languages(request: Request) -> list[ask.Language]:
     """The languages that texts can be in, and what they can be translated into."""
@@ -168,6 +179,7 @@ async def detect(request: Request) -> JSONResponse:
     return JSONResponse([_detection(guess) for guess in guesses])
 
 
+@routes.head("/health", include_in_schema=False)
 @routes.get("/health", response_model=ask.Health, responses=_problems(503))
 async def health(request: Request) -> JSONResponse:
     """Whether the server takes requests."""
@@ -177,12 +189,14 @@ async def health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "models": [each.name for each in server.gallery.models]})
 
 
+@routes.head("/metrics", include_in_schema=False)
 @routes.get("/metrics", responses={200: {"content": {"text/plain": {}}}}, response_class=Response)
 async def metrics(request: Request) -> Response:
     """Counts and times, for Prometheus."""
     return Response(_server(request).metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
+@routes.head("/v1/models", include_in_schema=False)
 @routes.get("/v1/models")
 async def models(request: Request) -> list[ask.ModelAnswer]:
     """The models that are served."""
@@ -194,6 +208,7 @@ async def models(request: Request) -> list[ask.ModelAnswer]:
             layers=each.config.encoder_layers,
             units=each.config.units,
             bias=list(each.config.bias),
+            examples=list(each.examples),
         )
         for each in _server(request).gallery.models
     ]

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from mute.serve.texts import Format
 
 MOST_ALTERNATIVES = 16
-WIDEST_BEAM = 32
+BEAM, WIDEST_BEAM = 4, 32
 
 
 def _unicode(text: str) -> str:
@@ -36,10 +36,14 @@ PlainText = Annotated[Name, AfterValidator(_without_nul)]
 Line = Annotated[PlainText, AfterValidator(_one_line)]
 ApiKey = Annotated[str | None, Field(description="If the server wants one.")]
 ModelName = Annotated[Name | None, Field(description="One of /v1/models.")]
+Beam = Annotated[int, Field(ge=1, le=WIDEST_BEAM)]
+MutedUnits = Annotated[
+    dict[int, list[int]], Field(description="Muted units by encoder layer, both from 0.")
+]
 
 
 class TranslateQuestion(BaseModel):
-    """LibreTranslate's, and `model`; fields that mute does not know are ignored, as it does."""
+    """LibreTranslate's, `model`, `beam` and `muted`; other fields are ignored, as it does."""
 
     q: PlainText | list[PlainText] = Field(description="A text, or several.")
     source: Name = Field(description="A code of /languages, or auto.")
@@ -48,6 +52,8 @@ class TranslateQuestion(BaseModel):
     alternatives: int = Field(0, ge=0, le=MOST_ALTERNATIVES)
     api_key: ApiKey = None
     model: ModelName = None
+    beam: Beam = BEAM
+    muted: MutedUnits = {}
 
 
 class DetectQuestion(BaseModel):
@@ -64,11 +70,9 @@ class InspectQuestion(BaseModel):
 
     q: Line
     model: ModelName = None
-    beam: int = Field(4, ge=1, le=WIDEST_BEAM)
+    beam: Beam = BEAM
     nbest: int = Field(3, ge=1, le=MOST_ALTERNATIVES)
-    muted: dict[int, list[int]] = Field(
-        default_factory=dict, description="Muted units by encoder layer, both from 0."
-    )
+    muted: MutedUnits = {}
     api_key: ApiKey = None
 
 
@@ -110,6 +114,7 @@ class ModelAnswer(BaseModel):
     layers: int
     units: int
     bias: list[str] = Field(description="Of the units, in their order; others see clean input.")
+    examples: list[str] = Field(description="Sentences in words that the model knows.")
 
 
 class Alternative(BaseModel):

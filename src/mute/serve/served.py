@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mute.config import ModelConfig
+from mute.serve.examples import examples_for
 from mute.serve.languages import Guess, detect, name_of
 from mute.serve.questions import Language
 from mute.translate.engine import Compute
@@ -38,6 +40,11 @@ class Served:
     def config(self) -> ModelConfig:
         """What the model is like."""
         return self.translator.models[0].config
+
+    @cached_property
+    def examples(self) -> Sequence[str]:
+        """Sentences to try it with."""
+        return examples_for(self.translator.tokenizer)
 
 
 class Gallery:

@@ -16,10 +16,10 @@ from mute.serve.limits import Limits
 from mute.serve.metrics import GONE
 from mute.serve.served import Served
 from mute.serve.texts import Text
+from mute.serve.variants import Muted, Variants
 from mute.translate.splitting import split_line
 from mute.translate.translation import Translation, joined
 
-BEAM = 4
 RETRY_AFTER = {"Retry-After": "1"}
 
 
@@ -27,12 +27,16 @@ RETRY_AFTER = {"Retry-After": "1"}
 class Translate:
     """A task for the batcher."""
 
+    variants: Variants
     served: Served
+    muted: Muted
+    beam: int
     nbest: int
 
     def __call__(self, lines: list[str]) -> list[Translation]:
         """The translations of some lines."""
-        return self.served.translator.translate(lines, BEAM, nbest=self.nbest)
+        translator = self.variants.get(self.served, self.muted)
+        return translator.translate(lines, self.beam, nbest=self.nbest)
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,12 @@ class LineError(MuteError):
 def joined(parts: Sequence[Translation], language: str) -> Translation:
     """The translation of a line from those of its parts; scores are added up.
 
-    The n-th alternative is made of the n-th alternatives of all parts.
+    The n-th alternative is made of the n-th alternatives of all parts. A piece looks at the
+    source of its own part only.
     """
     if len(parts) == 1:
         return parts[0]
     others = zip(*(part.alternatives for part in parts), strict=False)
-    maps = [torch.tensor(part.attention) for part in parts if part.attention is not None]
     return Translation(
         join_parts([part.text for part in parts], language),
         sum(part.score for part in parts),
@@ -52,5 +52,15 @@ def joined(parts: Sequence[Translation], language: str) -> Translation:
         [joined(other, language) for other in others],
         [warning for part in parts for warning in part.warnings],
         [token for part in parts for token in part.source_tokens],
-        torch.block_diag(*maps).tolist() if maps else None,
+        _joined_attention(parts),
     )
+
+
+def _joined_attention(parts: Sequence[Translation]) -> list[list[float]] | None:
+    """The ends of all parts but the last are no tokens of the line: what they looked at goes."""
+    maps = [torch.tensor(part.attention) for part in parts if part.attention is not None]
+    if not maps:
+        return None
+    inner = [each[:-1] for each in maps[:-1]]
+    whole: list[list[float]] = torch.block_diag(*inner, maps[-1]).tolist()
+    return whole

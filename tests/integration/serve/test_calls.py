@@ -1,14 +1,16 @@
 """LibreTranslate's calls, and what else a server tells of itself."""
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 
 from mute.serve.app import create_app
 from mute.serve.calls import Server
 from mute.serve.keys import ApiKeys
 from mute.serve.served import Gallery
-from mute.translate.translator import Translator
+from mute.translate.translator import Translator, load
 
 
 def ask(client: TestClient, **fields: object) -> Any:
@@ -54,6 +56,17 @@ def test_a_line_longer_than_the_model_takes_is_translated_in_parts(
     assert answer["translatedText"].strip() == expected.text.strip()
 
 
+def test_beam_and_muted_units_are_a_matter_of_the_request(
+    client: TestClient, translator: Translator, model: Path
+) -> None:
+    lines = ["The dog sleeps.", "He sees the old house in the garden."]
+    narrow = [each.text for each in translator.translate(lines, beam=1)]
+    muted = [each.text for each in load(model, units={0: [1]}).translate(lines, beam=2)]
+    assert ask(client, q=lines, beam=1)["translatedText"] == narrow
+    answer = ask(client, q=lines, beam=2, muted={"0": [0, 2], "1": []})
+    assert answer["translatedText"] == muted
+
+
 def test_the_language_is_found_out_if_it_is_not_told(client: TestClient) -> None:
     answer = ask(client, q="The dog sleeps.", source="auto")
     assert answer["detectedLanguage"]["language"] == "en"
@@ -68,7 +81,7 @@ def test_the_language_is_found_out_if_it_is_not_told(client: TestClient) -> None
 
 def test_languages_and_models_are_listed(client: TestClient) -> None:
     assert client.get("/languages").json() == [{"code": "en", "name": "English", "targets": ["de"]}]
-    shape = {"layers": 2, "units": 3, "bias": ["identity", "swap", "mask"]}
+    shape = {"layers": 2, "units": 3, "bias": ["identity", "swap", "mask"], "examples": []}
     assert client.get("/v1/models").json() == [
         {"name": name, "source": "en", "target": "de", **shape} for name in ("en-de", "en-de-2")
     ]
@@ -94,6 +107,31 @@ def test_the_page_is_served(client: TestClient) -> None:
     assert page.headers["content-type"].startswith("text/html")
     assert client.get("/static/index.html").text == page.text
     assert client.get("/static/../app.py").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/static/app.js", "/static/icon.svg"])
+def test_the_page_takes_nothing_from_elsewhere_and_is_in_no_frame(
+    client: TestClient, path: str
+) -> None:
+    headers = client.get(path).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    policy = dict(
+        rule.strip().split(" ", 1) for rule in headers["content-security-policy"].split(";")
+    )
+    assert policy.pop("script-src") == "'self'"
+    assert policy.pop("frame-ancestors") == "'none'"
+    assert set(policy.values()) == {"'self'", "'none'"}
+    unchanged = client.get(path, headers={"If-None-Match": headers["etag"]})
+    assert unchanged.headers["content-security-policy"] == headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/static/app.js", "/health", "/languages", "/metrics", "/v1/models"]
+)
+def test_what_can_be_got_can_be_asked_for_by_its_headers(client: TestClient, path: str) -> None:
+    asked, got = client.head(path), client.get(path)
+    assert asked.status_code == got.status_code == 200
+    assert asked.headers["content-type"] == got.headers["content-type"]
 
 
 def test_an_api_key_is_asked_for_if_there_are_any(gallery: Gallery) -> None:

@@ -21,6 +21,8 @@ FORM = "application/x-www-form-urlencoded"
         ({"q": "x", "source": "en", "target": "de", "format": "pdf"}, "format: "),
         ({"q": "x", "source": "en", "target": "de", "alternatives": -1}, "alternatives: "),
         ({"q": "x", "source": "en", "target": "de", "model": "?"}, "model: there is no ?"),
+        ({"q": "x", "source": "en", "target": "de", "beam": 33}, "beam: "),
+        ({"q": "x", "source": "en", "target": "de", "muted": {"0": [3]}}, "layer 0 has no unit 3"),
         ({"q": "a\0b", "source": "en", "target": "de"}, "q: holds a NUL character"),
         ({"q": "\ud800", "source": "en", "target": "de"}, "q: "),
         ({"q": "x", "source": "\ud800", "target": "de"}, "source: "),

@@ -99,7 +99,7 @@ def test_a_long_line_is_split_marked_and_whole(tokenizer: Tokenizer) -> None:
     assert "".join(pieces).replace("▁", "") == long.replace(" ", "")
     assert len(first.alternatives) == 1
     assert first.attention is not None
-    assert len(first.attention) == len(first.tokens) + ends
+    assert len(first.attention) == len(first.tokens) + 1
     assert all(len(row) == len(first.source_tokens) for row in first.attention)
 
 

@@ -1,6 +1,10 @@
 // The server's calls. What goes wrong becomes a Problem: a sentence for the reader.
 
-const REMEMBERED = 60; // answers kept, so that muting and moving between lines ask once
+const REMEMBERED = 60; // lines that were looked into: moving and muting back and forth ask once
+const TRANSLATED = 5000; // translations are small
+// A long text goes in several requests: none is too large or takes too long for the server, and
+// what has come stays if the reader types on.
+const AT_ONCE = { lines: 50, letters: 10_000 };
 
 /** Something to tell the reader. */
 export class Problem extends Error {
@@ -25,38 +29,69 @@ export const setApiKey = (key) => {
 /** The models the server has. */
 export const models = () => call("v1/models");
 
+/**
+ * How the reader wants lines translated.
+ * @typedef {{model: object, beam: number, muted: object}} Way
+ */
+
 const inspected = new Map();
+const translated = new Map();
+const keyOf = (line, { model, beam, muted }) => JSON.stringify([line, model.name, beam, muted]);
 
 /**
  * A line's translation and what happened in the units.
- * @param {{q: string, model: string, beam: number, nbest: number, muted: object}} question
+ * @param {string} line
+ * @param {Way} way
+ * @param {number} nbest how many translations
  */
-export async function inspect(question, signal) {
-  const key = JSON.stringify(question);
-  if (!inspected.has(key)) remember(inspected, key, await call("v1/inspect", question, signal));
+export async function inspect(line, way, nbest, signal) {
+  const key = keyOf(line, way);
+  if (!inspected.has(key)) {
+    const { model, beam, muted } = way;
+    const question = { q: line, model: model.name, beam, nbest, muted };
+    const answer = await call("v1/inspect", question, signal);
+    remember(inspected, key, answer, REMEMBERED);
+    remember(translated, key, answer.text, TRANSLATED);
+  }
   return inspected.get(key);
 }
 
-const translated = new Map();
-
-/** The translations of several lines; only those not seen before are asked for. */
-export async function translate(lines, model, signal) {
-  const key = (line) => JSON.stringify([model.name, line]);
-  const answers = new Map(lines.map((line) => [line, translated.get(key(line))]));
+/**
+ * The translations of several lines; only those not seen before are asked for.
+ * @param {string[]} lines
+ * @param {Way} way
+ */
+export async function translate(lines, way, signal) {
+  const answers = new Map(lines.map((line) => [line, translated.get(keyOf(line, way))]));
   const unknown = [...answers.keys()].filter((line) => answers.get(line) === undefined);
-  if (unknown.length) {
-    const { source, target, name } = model;
-    const question = { q: unknown, source, target, model: name, alternatives: 0 };
+  const { model, beam, muted } = way;
+  const { source, target, name } = model;
+  for (const q of portions(unknown)) {
+    const question = { q, source, target, model: name, beam, muted };
     const { translatedText } = await call("translate", question, signal);
-    unknown.forEach((line, index) => {
+    q.forEach((line, index) => {
       answers.set(line, translatedText[index]);
-      remember(translated, key(line), translatedText[index], 20 * REMEMBERED);
+      remember(translated, keyOf(line, way), translatedText[index], TRANSLATED);
     });
   }
   return lines.map((line) => answers.get(line));
 }
 
-function remember(known, key, answer, most = REMEMBERED) {
+function portions(lines) {
+  const all = [];
+  let letters = 0;
+  for (const line of lines) {
+    letters += line.length;
+    if (!all.length || all.at(-1).length === AT_ONCE.lines || letters > AT_ONCE.letters) {
+      all.push([]);
+      letters = line.length;
+    }
+    all.at(-1).push(line);
+  }
+  return all;
+}
+
+function remember(known, key, answer, most) {
   known.set(key, answer);
   if (known.size > most) known.delete(known.keys().next().value);
 }

@@ -9,17 +9,13 @@ import { alignment } from "./words.js";
 
 const PAUSE = 250; // ms without a key before the text is sent
 const MOST_ALTERNATIVES = 4;
-const EXAMPLES = [
-  "A small dog runs through the deep snow.",
-  "Two old houses stand near the river.",
-  "The children are playing in the garden with a red ball.",
-];
 
 const source = byId("source");
 const inspector = new Inspector(update);
 let known = []; // the models
 let model = null;
-let line = 0; // the one the caret is in
+let caret = 0; // the line it is in
+let line = 0; // the one that is looked into
 let pending = null; // the AbortController of the questions under way
 let typing = 0; // timers
 let retrying = 0;
@@ -30,8 +26,9 @@ async function update() {
   pending?.abort();
   clearProblem();
   if (!model) return;
-  line = caretLine();
   const lines = source.value.split("\n").map((each) => each.trim());
+  caret = caretLine();
+  line = nearestText(lines, caret);
   const mine = (pending = new AbortController());
   showBusy(false);
   if (!lines.some(Boolean)) {
@@ -50,50 +47,46 @@ async function update() {
   }
 }
 
-/** The current line is looked into, the others are only translated. */
+/** All lines with all units and without the muted ones; the current line is looked into. */
 async function ask(lines, signal) {
-  const others = lines.filter((text, index) => text && index !== line);
-  const [translated, looked] = await Promise.all([
-    others.length ? translate(others, model, signal) : [],
-    lines[line] ? lookInto(lines[line], signal) : {},
-  ]);
-  return { translated, ...looked };
+  const muted = inspector.mutedUnits();
+  const whole = { model, beam: Number(byId("beam").value), muted: {} };
+  const ways = Object.keys(muted).length ? [whole, { ...whole, muted }] : [whole];
+  // One after the other: the server does one thing at a time anyway, and the current line first.
+  const looked = await lookInto(lines[line], ways, signal);
+  const texts = [];
+  for (const way of ways) texts.push(await translate(lines.filter(Boolean), way, signal));
+  return { before: texts[0], after: texts.at(-1), isMuted: ways.length > 1, ...looked };
 }
 
-/** With and without muting; a line that is too long for that is translated all the same. */
-async function lookInto(text, signal) {
-  const muted = inspector.mutedUnits();
+/** What happened in the units, unless the line is too long for that. */
+async function lookInto(text, ways, signal) {
+  const nbest = Math.min(ways[0].beam, MOST_ALTERNATIVES);
   try {
-    const whole = inspect(question(text, {}), signal);
-    const rest = Object.keys(muted).length ? inspect(question(text, muted), signal) : whole;
-    const [full, now] = await Promise.all([whole, rest]);
-    return { full, now };
+    const answers = [];
+    for (const way of ways) answers.push(await inspect(text, way, nbest, signal));
+    return { full: answers[0], now: answers.at(-1) };
   } catch (error) {
     if (!error.tooLong) throw error;
-    const [plain] = await translate([text], model, signal);
-    return { plain, reason: `Translated, but not looked into: ${error.message}` };
+    return { reason: `Translated, but not looked into: ${error.message}` };
   }
 }
 
-function question(q, muted) {
-  const beam = Number(byId("beam").value);
-  return { q, model: model.name, beam, nbest: Math.min(beam, MOST_ALTERNATIVES), muted };
-}
-
-function show(lines, { translated, full, now, plain, reason }) {
+function show(lines, { before, after, isMuted, full, now, reason }) {
   const aligned = now ? alignment(now) : null;
-  const others = translated.values();
-  output.showLines(
-    lines.map((text, index) => {
-      if (!text) return { text: "" };
-      if (index !== line) return { text: others.next().value };
-      if (!now) return { text: plain };
-      return { text: now.text, words: aligned?.target ?? [], full: full.text };
-    }),
-  );
+  let at = -1;
+  const shown = lines.map((text, index) => {
+    const isCurrent = index === line;
+    const words = isCurrent ? (aligned?.target ?? []) : [];
+    if (!text) return { full: "", now: "", isCurrent, words };
+    at += 1;
+    return { full: before[at], now: after[at], isCurrent, words };
+  });
+  output.showLines(shown);
   byId("invitation").hidden = true;
   byId("copy").hidden = !navigator.clipboard;
-  if (now) output.showDifference(full.text, now.text, now !== full);
+  output.showDifference(shown, isMuted);
+  byId("difference-box").hidden = !(now || isMuted);
   output.showWarnings(now?.warnings ?? []);
   output.showAlternatives(now, Number(byId("beam").value));
   showAlignment(aligned);
@@ -106,13 +99,24 @@ function showNothing() {
   output.showAlternatives(null);
   showAlignment(null);
   inspector.show(null, null);
+  byId("difference-box").hidden = true;
   byId("copy").hidden = true;
-  const english = model.source === "en";
-  byId("examples").hidden = !english;
-  byId("invitation-text").textContent = english
+  byId("examples").replaceChildren(...model.examples.map(exampleOf));
+  byId("examples").hidden = !model.examples.length;
+  byId("invitation-text").textContent = model.examples.length
     ? "Type something, or begin with one of these:"
     : "Type something, and its translation appears here.";
   byId("invitation").hidden = false;
+}
+
+function exampleOf(text) {
+  const button = make("button", { type: "button", class: "example", lang: model.source }, text);
+  button.addEventListener("click", () => {
+    source.value = text;
+    source.focus();
+    update();
+  });
+  return make("li", {}, button);
 }
 
 function showBusy(busy) {
@@ -139,6 +143,12 @@ function tell(error, again) {
 }
 
 const caretLine = () => source.value.slice(0, source.selectionStart).split("\n").length - 1;
+
+/** The line itself, or if it is empty the next above, or else below, that is not. */
+function nearestText(lines, start) {
+  const above = lines.findLastIndex((text, index) => text && index <= start);
+  return above < 0 ? lines.findIndex(Boolean) : above;
+}
 
 function setModel(name) {
   model = known.find((each) => each.name === name);
@@ -179,7 +189,7 @@ function listen() {
     update();
   });
   for (const moved of ["keyup", "click"]) {
-    source.addEventListener(moved, () => caretLine() !== line && source.value.includes("\n") && update());
+    source.addEventListener(moved, () => caretLine() !== caret && source.value.includes("\n") && update());
   }
   byId("model").addEventListener("change", () => {
     setModel(byId("model").value);
@@ -196,16 +206,6 @@ function listen() {
     );
   });
   window.addEventListener("online", () => !byId("problem").hidden && byId("retry").click());
-  const offered = EXAMPLES.map((text) => {
-    const button = make("button", { type: "button", class: "example" }, text);
-    button.addEventListener("click", () => {
-      source.value = text;
-      source.focus();
-      update();
-    });
-    return make("li", {}, button);
-  });
-  byId("examples").replaceChildren(...offered);
 }
 
 listen();

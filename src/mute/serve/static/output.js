@@ -7,17 +7,20 @@ const translation = byId("translation");
 const main = document.querySelector("main");
 
 /**
+ * A line of the translation.
+ * @typedef {{now: string, full: string, isCurrent: boolean, words: object[]}} Line what it is now,
+ *   and what all units say; if it was looked into, its words
+ */
+
+/**
  * Show the lines; the one that was looked into has its words apart, so that they can light up.
- * @param {{text: string, words?: object[], full?: string}[]} lines `words` of the inspected line,
- *   `full` what the full model says if units are muted
+ * @param {Line[]} lines
  */
 export function showLines(lines) {
   const several = lines.length > 1;
   byId("lines-note").hidden = !several;
   translation.replaceChildren(
-    ...lines.map(({ text, words, full }) =>
-      make("p", { class: words && several ? "current" : "" }, ...inWords(text, words ?? [], full)),
-    ),
+    ...lines.map((line) => make("p", { class: several && line.isCurrent ? "current" : "" }, ...inWords(line))),
   );
   main.classList.remove("stale");
 }
@@ -25,33 +28,53 @@ export function showLines(lines) {
 /** What is shown is of an earlier text or choice until the next answer comes. */
 export const markStale = () => main.classList.add("stale");
 
-/** Text as nodes: the words of the alignment in spans, changed ones marked. */
-function inWords(text, words, full) {
-  const added = difference(full ?? text, text).filter((run) => run.kind === "added");
+/** A line as nodes: the words of the alignment in spans, and what muting changed marked. */
+function inWords({ now, full, words }) {
+  const added = now === full ? [] : difference(full, now).filter((run) => run.kind === "added");
   const isChanged = ([start, end]) => added.some((run) => run.start < end && start < run.end);
   const nodes = [];
   let at = 0;
-  locate(words, text).forEach((place, index) => {
+  const put = ([start, end], span) => {
+    nodes.push(now.slice(at, start), span);
+    at = end;
+  };
+  if (!words.length) {
+    for (const { start, end, text } of added) put([start, end], make("span", { class: "changed" }, text));
+  }
+  locate(words, now).forEach((place, index) => {
     if (!place) return;
-    const span = make("span", { class: "word", tabIndex: nodes.length ? -1 : 0 }, text.slice(...place));
+    const span = make("span", { class: "word", tabIndex: nodes.length ? -1 : 0 }, now.slice(...place));
     span.dataset.word = index;
     if (isChanged(place)) span.classList.add("changed");
-    nodes.push(text.slice(at, place[0]), span);
-    at = place[1];
+    put(place, span);
   });
-  return [...nodes, text.slice(at)];
+  return [...nodes, now.slice(at)];
 }
 
-/** What muting changed, in words; the same text twice if nothing is muted. */
-export function showDifference(full, now, isMuted) {
-  const runs = difference(full, now);
-  const same = runs.every((run) => run.kind === "same");
-  const compared = same ? "no word changes" : "compared with all units";
-  byId("difference-title").textContent = isMuted ? `With muted units: ${compared}` : "With all units";
-  byId("difference").replaceChildren();
-  for (const run of runs) byId("difference").append(run.spaced ? " " : "", nodeOf(run));
+/**
+ * What muting changed, in words: of one line, or of all lines that changed.
+ * @param {Line[]} lines
+ * @param {boolean} isMuted whether any unit is
+ */
+export function showDifference(lines, isMuted) {
+  const changed = lines.filter(({ full, now }) => full !== now);
+  const shown = changed.length ? changed : lines.filter((line) => line.isCurrent);
+  byId("difference-title").textContent = isMuted
+    ? `With muted units: ${extent(changed.length, lines.filter((line) => line.now || line.full).length)}`
+    : "With all units";
+  byId("difference").replaceChildren(...shown.map(({ full, now }) => make("p", {}, ...asRuns(full, now))));
   const first = byId("difference").querySelector("ins, del");
   byId("difference").scrollTop = first?.offsetTop ?? 0; // in sight even in a long line
+}
+
+function extent(changed, all) {
+  if (!changed) return "no word changes";
+  return all === 1 ? "compared with all units" : `${changed} of ${all} lines ${changed === 1 ? "changes" : "change"}`;
+}
+
+function asRuns(full, now) {
+  if (full === now) return [now];
+  return difference(full, now).flatMap((run) => [run.spaced ? " " : "", nodeOf(run)]);
 }
 
 function nodeOf({ kind, text }) {

@@ -4,7 +4,7 @@ import { byId, make } from "./dom.js";
 import { AttentionMap } from "./map.js";
 import { pieceLabels } from "./words.js";
 
-const MANY = 16; // pieces; more need wider maps
+const MANY = 20; // pieces; more need wider maps
 const KINDS = {
   identity: "trained on sentences as they are",
   swap: "trained with two nearby words exchanged",

@@ -62,7 +62,7 @@ function decodeBytes(text) {
  * The attention on a source word's pieces is added up. Over the pieces of a target word it is
  * averaged, so that every target word's shares still make 1.
  * @returns {{source: object[], target: object[], shares: number[][]}|null} null if the pieces and
- *   the attention do not fit, as for a line translated in parts
+ *   the attention do not fit
  */
 export function alignment({ tokens, source_tokens: sourceTokens, attention }) {
   const fits = attention?.length === tokens.length + 1 && attention[0]?.length === sourceTokens.length;
@@ -76,11 +76,13 @@ export function alignment({ tokens, source_tokens: sourceTokens, attention }) {
   return { source, target, shares: target.map((to) => source.map((from) => share(to, from))) };
 }
 
+const MOST_COMPARED = 4e6; // pairs of words: the table of a longer line would take too much memory
 const PARTS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|[^\s]/gu;
 
 /**
- * How `before` became `after`, word by word, along their longest common subsequence.
+ * How `before` became `after`, word by word, along their longest common subsequence; in very long
+ * texts along a shorter one.
  * @returns {{kind: "same"|"added"|"removed", text: string, spaced: boolean, start: number,
  *   end: number}[]} runs in reading order; `spaced` if a space stands before them, `start` and
  *   `end` in `before` for what was removed, otherwise in `after`
@@ -88,7 +90,7 @@ const PARTS =
 export function difference(before, after) {
   const a = [...before.matchAll(PARTS)];
   const b = [...after.matchAll(PARTS)];
-  const common = commonLengths(a, b);
+  const common = a.length * b.length > MOST_COMPARED ? null : commonLengths(a, b);
   const runs = [];
   const put = (kind, word, text) => {
     const end = word.index + word[0].length;
@@ -102,7 +104,7 @@ export function difference(before, after) {
       put("same", b[j], after);
       i += 1;
       j += 1;
-    } else if (j === b.length || (i < a.length && common[i + 1][j] >= common[i][j + 1])) {
+    } else if (j === b.length || (i < a.length && (!common || common[i + 1][j] >= common[i][j + 1]))) {
       put("removed", a[i], before);
       i += 1;
     } else {
