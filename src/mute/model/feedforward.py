@@ -19,7 +19,7 @@ class FeedForward(nn.Module):
 
     def forward(self, s: Tensor) -> Tensor:
         """(U, B, L, d) → (max(U, P), B, L, d)."""
-        hidden = self._expanded(s).relu_()
+        hidden = self._expanded(s).relu()
         contracted: Tensor = self.contract(self.dropout(hidden))
         return contracted
 
