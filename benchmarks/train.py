@@ -15,7 +15,6 @@ not counted. Writes results/bench/train.json.
 """
 
 import argparse
-import os
 import statistics
 import sys
 import tempfile
@@ -25,9 +24,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eole import EOLE
+from first_loop import first_tree, package_of
 from joeynmt import JOEYNMT
 from outcome import ROOT, save
-from peers import NotInstalledError, Speed, Trial, run, watch, write_pieces
+from peers import NotInstalledError, Speed, Trial, watch, write_pieces
 
 from mute.configfile import load_config
 from mute.data.batching import BatchStream
@@ -36,9 +36,6 @@ from mute.data.prepared import load_prepared
 ONE, FULL = "mute, one unit", "mute, 4 units + bias + seq"
 SYSTEMS = {ONE: "relative", FULL: "seq"}
 PEERS = (JOEYNMT, EOLE)
-FIRST = "f62eadc"
-"""The commit of the first whole training loop."""
-FIRST_TREE = ROOT / "benchmarks" / ".first"
 FIRST_ONE, FIRST_FULL = (f"{name}, first loop" for name in (ONE, FULL))
 
 
@@ -73,28 +70,11 @@ def our_speed(tree: Path, system: str, trial: Trial) -> Speed:
         "train.save_every=1000000",
     ):
         command += ["--set", setting]
-    records = watch(command, r"train \d+: .*tokens_per_second ([\d.e+]+)", 4, tree, _from(tree))
+    records = watch(
+        command, r"train \d+: .*tokens_per_second ([\d.e+]+)", 4, tree, package_of(tree)
+    )
     per_second = statistics.median(float(each[1]) for each in records[2:])
     return Speed(per_second, _tokens_per_batch(trial))
-
-
-def _from(tree: Path) -> dict[str, str]:
-    """An environment in which Python finds the package in a checkout."""
-    return {**os.environ, "PYTHONPATH": str(tree / "src")}
-
-
-def first_tree() -> Path:
-    """A checkout of the first loop's commit, with its data prepared; made once.
-
-    Raises:
-        NotInstalledError: the commit is not in this clone, or its data cannot be prepared.
-    """
-    if not (FIRST_TREE / "ready").exists():
-        run("git", "git", "-C", str(ROOT), "worktree", "add", "--detach", str(FIRST_TREE), FIRST)
-        prepare = [sys.executable, "-m", "mute", "prepare", "configs/multi30k/relative.yaml"]
-        run("mute prepare", *prepare, folder=FIRST_TREE, environment=_from(FIRST_TREE))
-        (FIRST_TREE / "ready").touch()
-    return FIRST_TREE
 
 
 def _tokens_per_batch(trial: Trial) -> float:
