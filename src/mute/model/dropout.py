@@ -44,5 +44,6 @@ def keep_mask(x: Tensor, p: float) -> Tensor:
     dropped = round(p * _STEPS)  # of the 65536 values, these say "drop"
     words = torch.empty(-(-x.numel() // _DRAWS), dtype=torch.int64)
     draws = words.random_(-(2**63), None).view(torch.int16)[: x.numel()].view(x.shape)
-    keep = (draws >= dropped - _STEPS // 2).to(x.dtype)  # int16 starts at -32768
+    keep = torch.empty_like(x, memory_format=torch.contiguous_format, requires_grad=False)
+    torch.ge(draws, dropped - _STEPS // 2, out=keep)  # int16 starts at -32768
     return keep.mul_(_STEPS / (_STEPS - dropped))

@@ -49,17 +49,21 @@ class _OutputLoss(torch.autograd.Function):
             to_states = torch.empty_like(states, dtype=low)
             to_whole = torch.zeros_like(whole)
         step = max(1, CHUNK // (size * passes))
+        held = weight.new_empty(passes * min(step, positions), size, dtype=low)
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
             here = inputs[:, chunk].flatten(0, 1)
             at_label = labels[chunk, None].repeat(passes, 1)
-            scores = torch.mm(here, whole_low.T).to(weight.dtype)
-            p = scores.softmax(1)
-            # log Σ exp(score), from the word that has the most: its p is not 0 for sure.
-            normaliser = scores.amax(1) - p.amax(1).log()
+            scores = torch.mm(here, whole_low.T, out=held[: len(here)]).to(weight.dtype)
+            of_label = scores.gather(1, at_label)
+            # In the place of the scores, if these are not needed any more.
+            p = torch.softmax(scores, 1, out=scores if passes == 1 else None)
+            normaliser = of_label - p.gather(1, at_label).log()
+            if not bool(normaliser.isfinite().all()):  # a label's p is too small for a float
+                normaliser = torch.mm(here, whole_low.T).to(weight.dtype).logsumexp(1, keepdim=True)
             normalisers += normaliser.sum()
-            likelihood += normaliser.sum() - scores.gather(1, at_label).sum()
+            likelihood += (normaliser - of_label).sum()
             if passes == 2:
-                scores -= normaliser[:, None]  # log p, in the place of the scores
+                scores -= normaliser  # log p
                 divergence, pull = _divergence(p.chunk(2), scores.chunk(2))
                 apart += divergence
             if learning:
