@@ -6,7 +6,8 @@ Starts `mute serve` as a process of its own. The clients are in this one: each s
 waits for its translation and sends the next, on a connection of its own, for a bounded time. With
 one client there is one request at a time, which is what batching is compared with. A client that
 is told that the queue is full (503) comes back when the answer says. Before anything is measured,
-the largest number of clients warms the server up; what its memory grows by after that is a leak.
+the largest number of clients warms the server up, until what malloc keeps has levelled off; what its
+memory grows by after that is a leak.
 
 Writes results/serve/load.json, and from that alone load.md beside it; `--render` only makes the
 latter anew.
@@ -39,6 +40,8 @@ from mute.data.toy import pairs
 
 JSON = ROOT / "results" / "serve" / "load.json"
 CLIENTS = (1, 8, 32, 128)
+WARM_UP = 6
+"""Times as long as a row."""
 AT_LEAST = 3.0
 """Times the throughput of one request at a time, which batching has to give."""
 LONGEST = 60.0
@@ -188,7 +191,7 @@ def main() -> None:
         asked = {"source": source, "target": target}
         bodies = [json.dumps({"q": line, **asked}).encode() for line in text if line.strip()]
         with server(given.model, given.server) as address:
-            asyncio.run(load(address, bodies, CLIENTS[-1], given.seconds))
+            asyncio.run(load(address, bodies, CLIENTS[-1], WARM_UP * given.seconds))
             at_start = counts(address)["process_resident_memory_bytes"] / 1e6
             rows = [asyncio.run(load(address, bodies, n, given.seconds)) for n in CLIENTS]
         measured = {"seconds": given.seconds, "memory_mb_at_start": at_start, "rows": rows}
