@@ -109,15 +109,11 @@ def measure(axes: Mapping[str, Axis], tokens: int) -> dict[str, Any]:
     start, load = time.monotonic(), round(os.getloadavg()[0], 1)
     keep_freed_memory()
     peak = measure_peak(choose_device())
-    trained = {
-        point: train(point, tokens, peak) for axis in axes.values() for point in axis.training
-    }
+    to_train = {point for axis in axes.values() for point in axis.training}
+    to_translate = {point for axis in axes.values() for point in axis.translation}
+    trained = {point: train(point, tokens, peak) for point in sorted(to_train)}
     complaints: set[str] = set()
-    translated = {
-        point: translate(point, peak, complaints)
-        for axis in axes.values()
-        for point in axis.translation
-    }
+    translated = {point: translate(point, peak, complaints) for point in sorted(to_translate)}
     return {
         "unit": "target tokens per second",
         "machine": {

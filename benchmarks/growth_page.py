@@ -15,27 +15,30 @@ from mute.analysis.plots import LINES, MARKERS
 WHY = {
     "length": (
         "Work per token is a constant and attention's share, which grows with the length: 15.4 + "
-        "0.043 MFLOP per piece with one unit in training, 25.2 + 0.097 with four; so short "
-        "sentences cost alike, attention would be half of all work at 360 and 260 pieces, and the "
-        "curves bend before, since its small products and its exponentials run far below the peak: "
-        "most of all int8, which makes only the rest faster."
+        "0.043 MFLOP per piece with one unit in training, 25.2 + 0.097 with four; so training "
+        "slows down as its work grows, and only with 200 pieces and four units the share of the "
+        "peak falls too, since attention's small products and exponentials run far below it. "
+        "Translation is flat up to 100 pieces, where starting its many small operations is most "
+        "of the time, and bends where the scores of a long past outweigh that."
     ),
     "batch": (
         "A batch of any size pays once for reading all weights, for starting every operation and, "
         "in training, for the optimizer; speed grows while that is most of the time and bends "
-        "where the products take over: early in training, where 512 tokens are rows enough for a "
-        "product, and late in translation, where a sentence gives but the 4 rows of its beam."
+        "where the products take over: between 1,024 and 2,048 tokens in training, and only at "
+        "64 sentences in translation, where a sentence gives but the 4 rows of its beam."
     ),
     "units": (
         "Each unit adds 3.7 MFLOP per token of training to the 12.8 of what is there once, decoder "
         "and output layer, so speed falls as 1 / (12.8 + 3.7 units) and from 3.5 on most work is "
         "the units'; in translation each adds 1.3 to 16.9, for the encoder works once for a "
-        "sentence and the decoder once for each translation in the beam, so there it hardly bends."
+        "sentence and the decoder once for each translation in the beam: eight units cost a third "
+        "of the speed in float32, and less in int8, which is mostly not the products' time."
     ),
     "layers": (
         "The output layer stays the same: 7.5 MFLOP per token of training, as much as 1.5 layers "
         "of encoder and decoder with four units and 3.3 with one, and 10 in translation, as much "
-        "as 3.6 and 5.3; with fewer layers it hides them, with more the speed falls as 1 / layers."
+        "as 3.6 and 5.3; with fewer layers it hides them, with more the speed falls as 1 / layers, "
+        "sooner in translation, where a layer costs a number of operations whatever their size."
     ),
 }
 """For each axis, why its curves bend where they bend."""

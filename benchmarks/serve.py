@@ -6,8 +6,8 @@ Starts `mute serve` as a process of its own. The clients are in this one: each s
 waits for its translation and sends the next, on a connection of its own, for a bounded time. With
 one client there is one request at a time, which is what batching is compared with. A client that
 is told that the queue is full (503) comes back when the answer says. Before anything is measured,
-the largest number of clients warms the server up, until what malloc keeps has levelled off; what its
-memory grows by after that is a leak.
+the largest number of clients warms the server up, until what malloc keeps has levelled off; what
+its memory grows by after that is a leak.
 
 Writes results/serve/load.json, and from that alone load.md beside it; `--render` only makes the
 latter anew.
