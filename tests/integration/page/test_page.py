@@ -1,43 +1,16 @@
 """The page, in a real browser, against the answers of a stand-in for the server."""
 
 import re
-from collections.abc import Iterator
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.integration.page_browser import launched, needs_chromium, opened, translation, write
-from tests.integration.page_stub import SLOW, Asked, Handler, serving
+from tests.integration.page_browser import needs_chromium, translation, write
+from tests.integration.page_stub import SLOW, Asked
 
 SENTENCE = "A small dog runs through the deep snow."
 GERMAN = "Ein kleiner Hund läuft durch den tiefen Schnee."
 
 pytestmark = needs_chromium
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as chromium:
-        yield chromium
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[tuple[str, type[Handler]]]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def asked(server: tuple[str, type[Handler]]) -> Asked:
-    """The calls of this test."""
-    server[1].asked.clear()
-    return server[1].asked
-
-
-@pytest.fixture
-def page(browser: Browser, server: tuple[str, type[Handler]]) -> Iterator[Page]:
-    with opened(browser, server[0]) as page:
-        yield page
 
 
 def focus_by_tab(page: Page, selector: str) -> None:
