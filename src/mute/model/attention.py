@@ -67,10 +67,10 @@ class Attention(nn.Module):
             return False
         return not torch.is_autocast_enabled(self.output.weight.device.type)
 
-    def split(self, x: Tensor, parts: int) -> tuple[Tensor, ...]:
-        """(U, B, L, parts · d) → `parts` times (U, B, h, L, k)."""
+    def split(self, x: Tensor, parts: int) -> Tensor:
+        """(U, B, L, parts · d) → (parts, U, B, h, L, k)."""
         by_head = torch.unflatten(x, -1, (parts, self.heads, -1))
-        return by_head.permute(3, 0, 1, 4, 2, 5).unbind()
+        return by_head.permute(3, 0, 1, 4, 2, 5)
 
 
 class SelfAttention(Attention):

@@ -85,9 +85,10 @@ class _OutputLoss(torch.autograd.Function):
             to_states /= passes
             to_whole /= passes
             ctx.save_for_backward(to_states, to_whole[:, :-1], to_whole[:, -1])
-        ctx.mark_non_differentiable(likelihood)
         loss = (1 - smoothing) * likelihood + smoothing * even + r_drop * apart
-        return loss / passes, likelihood / passes
+        likelihood /= passes
+        ctx.mark_non_differentiable(likelihood)
+        return loss / passes, likelihood
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:

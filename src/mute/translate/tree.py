@@ -90,14 +90,14 @@ class _LayerState:
         self.coefficients = layer.fusion()
         self.stands_alone = self.coefficients.tolist() == [1.0]
         # Keys and values: (2, U, B, h, S, k).
-        self.memory = _by_head(self.cross.memory(memory[None]), 2, self.cross.heads).contiguous()
+        self.memory = self.cross.split(self.cross.memory(memory[None]), 2).contiguous()
         self.past = _Growing()
 
     def step(self, x: Tensor, ancestry: Tensor, padding: Tensor) -> Tensor:
         """(B, W, d) → (B, W, d)."""
         s = x + self._look_back(self.layer.norm(x)[None], ancestry)
         assert self.units.cross_norm is not None, "it comes with the cross-attention"
-        (queries,) = _by_head(self.cross.query(self.units.cross_norm(s)), 1, self.cross.heads)
+        (queries,) = self.cross.split(self.cross.query(self.units.cross_norm(s)), 1)
         keys, values = self.memory
         s = s + self.cross.project(_attend(queries, keys, values, padding))
         outputs: Tensor = s + self.units.feedforward(s)
@@ -105,7 +105,7 @@ class _LayerState:
 
     def _look_back(self, seen: Tensor, ancestry: Tensor) -> Tensor:
         """Self-attention over the own past: (1, B, W, d) → (U, B, W, d)."""
-        projected = _by_head(self.attention.input(seen), 3, self.attention.heads)
+        projected = self.attention.split(self.attention.input(seen), 3)
         queries, (keys, values) = projected[0], self.past.append(projected[1:])
         relative = self.attention.relative
         if relative is None:
@@ -118,11 +118,6 @@ class _LayerState:
         """Go on with some of the sentences."""
         self.memory = self.memory[:, :, sentences]
         self.past.keep(sentences)
-
-
-def _by_head(x: Tensor, parts: int, heads: int) -> Tensor:
-    """(U, B, L, parts · d) → (parts, U, B, h, L, k)."""
-    return x.view(*x.shape[:3], parts, heads, -1).permute(3, 0, 1, 4, 2, 5)
 
 
 def _attend(queries: Tensor, keys: Tensor, values: Tensor, hidden: Tensor) -> Tensor:

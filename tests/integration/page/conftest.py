@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.integration.page_browser import launched, opened
-from tests.integration.page_stub import Asked, Handler, serving
+from tests.integration.page.browser import launched, opened
+from tests.integration.page.stub import Asked, Handler, serving
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.integration.page_browser import needs_chromium, translation, write
-from tests.integration.page_stub import Asked
+from tests.integration.page.browser import needs_chromium, translation, write
+from tests.integration.page.stub import Asked
 
 pytestmark = needs_chromium
 

@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.integration.page_browser import needs_chromium, translation, write
-from tests.integration.page_stub import SLOW, Asked
+from tests.integration.page.browser import needs_chromium, translation, write
+from tests.integration.page.stub import SLOW, Asked
 
 SENTENCE = "A small dog runs through the deep snow."
 GERMAN = "Ein kleiner Hund läuft durch den tiefen Schnee."

@@ -43,6 +43,18 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     assert torch.autograd.gradcheck(lambda s, w, b: output_loss(s, w, b, labels, 0.1)[0], tensors)
 
 
+def test_a_word_that_is_all_but_impossible_has_its_loss() -> None:
+    """Its probability is 0 in float32, and the logarithm of that is not."""
+    states, weight = torch.tensor([[[1.0]]]), torch.tensor([[200.0], [0.0], [100.0]])
+    tensors = (states.requires_grad_(), weight.requires_grad_(), torch.zeros(3, requires_grad=True))
+    ours, likelihood = output_loss(*tensors, torch.tensor([1]), 0.1)
+    (logits,) = F.linear(*tensors)
+    theirs = F.cross_entropy(logits, torch.tensor([1]), label_smoothing=0.1, reduction="sum")
+    torch.testing.assert_close(ours, theirs)
+    assert not likelihood.requires_grad, "it is told, not trained on"
+    assert float(likelihood) == pytest.approx(200.0)
+
+
 @pytest.mark.parametrize("held_scores", [1, 50, 1000])
 def test_r_drop_adds_the_divergence_of_two_passes(
     held_scores: int, monkeypatch: pytest.MonkeyPatch

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.page_browser import launched, needs_chromium
-from tests.integration.page_stub import serving
+from tests.integration.page.browser import launched, needs_chromium
+from tests.integration.page.stub import serving
 
 pytestmark = needs_chromium
 Call = Callable[..., Any]

@@ -14,20 +14,14 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.integration.page_browser import WAIT, launched, needs_chromium
-from tests.integration.page_stub import serving
+from tests.integration.page.browser import WAIT, needs_chromium
+from tests.integration.page.stub import serving
 
 pytestmark = needs_chromium
 TEXT = os.environ.get("MUTE_PAGE_TEXT", "A small dog runs through the deep snow.")
 FOLDER = os.environ.get("MUTE_SCREENSHOTS")
 SIZES = [(360, 800), (768, 1024), (1280, 900)]
 README = ((1280, 900), "light")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")
