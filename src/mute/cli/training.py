@@ -161,6 +161,9 @@ def study_command(
     seeds: Annotated[
         str, typer.Option(help="With commas between them.", show_default="the study's own")
     ] = "",
+    systems: Annotated[
+        str, typer.Option(help="Only these: relative,seq.", show_default="all of the study")
+    ] = "",
     overrides: Overrides = None,
     jobs: Annotated[
         int, typer.Option(min=1, help="Runs at a time; on 2 cores, 2 are faster than 1.")
@@ -198,7 +201,8 @@ def study_command(
     if tables:
         typer.echo(study.make_tables(chosen, task_folder(task).name, typer.echo))
         return
-    runs = runs_of(chosen, task, _seeds(seeds), overrides or [])
+    only = systems.split(",") if systems else []
+    runs = runs_of(chosen, task, _seeds(seeds), overrides or [], only)
     if dry_run:
         Console().print(plan.render(plan.plan(runs, measure=measure)))
         return

@@ -73,7 +73,11 @@ def task_folder(task: str) -> Path:
 
 
 def runs_of(
-    study: Study, task: str, seeds: Sequence[int] = (), overrides: Sequence[str] = ()
+    study: Study,
+    task: str,
+    seeds: Sequence[int] = (),
+    overrides: Sequence[str] = (),
+    systems: Sequence[str] = (),
 ) -> list[Run]:
     """Every run of a study, seed by seed, so that each system has one before any has two.
 
@@ -82,15 +86,22 @@ def runs_of(
         task: a folder of configs
         seeds: other ones than the study's own
         overrides: settings of all runs, such as train.steps=100; they win over the study's
+        systems: only these of the study's, by name
 
     Raises:
-        MuteError: the task is not there, or a setting of it is wrong.
+        MuteError: the task or a system is not there, or a setting of it is wrong.
     """
     folder = task_folder(task)
+    known = study.systems_for(folder.name)
+    for name in systems:
+        if name not in (system.name for system in known):
+            names = ", ".join(system.name for system in known)
+            raise MuteError(f"'{name}' is no system of '{study.name}'; there are {names}")
     return [
         Run(study.name, folder.name, system, seed, _config(study, folder, system, seed, overrides))
         for seed in seeds or study.seeds
-        for system in study.systems_for(folder.name)
+        for system in known
+        if not systems or system.name in systems
     ]
 
 

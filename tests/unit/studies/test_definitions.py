@@ -72,6 +72,14 @@ def test_overrides_win_and_seeds_can_be_chosen() -> None:
     assert {run.seed for run in runs} == {7, 8}
 
 
+def test_systems_can_be_chosen() -> None:
+    names = [run.name for run in runs_of(STUDIES["main"], "multi30k", systems=["seq", "relative"])]
+    assert names[:2] == ["relative-seed1", "seq-seed1"]
+    assert len(names) == 2 * len(STUDIES["main"].seeds)
+    with pytest.raises(MuteError, match="'sec' is no system of 'main'; there are transformer, re"):
+        runs_of(STUDIES["main"], "multi30k", systems=["seq", "sec"])
+
+
 def test_the_ablation_takes_one_unit_away() -> None:
     runs = {run.system.name: run.config.model for run in runs_of(STUDIES["ablation"], "multi30k")}
     assert runs["no-swap"].units == 3
@@ -91,5 +99,5 @@ def test_the_learned_order_is_compared_with_a_fixed_one_and_with_none() -> None:
 def test_an_unknown_study_or_task_is_told() -> None:
     with pytest.raises(MuteError, match="'hugo' is no study; there are main, ablation"):
         find_study("hugo")
-    with pytest.raises(MuteError, match="configs/ has multi30k, nist-zh-en"):
+    with pytest.raises(MuteError, match="configs/ has 3am-zh-en, multi30k, nist-zh-en"):
         runs_of(STUDIES["main"], "hugo")
