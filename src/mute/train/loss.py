@@ -36,7 +36,7 @@ class _OutputLoss(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         learning = ctx.needs_input_grad[0]
         low = _precision_of_products(states)
-        passes, positions, d = states.shape
+        passes, positions = states.shape[:2]
         # The bias as one more column of the weights saves it passes of its own.
         one = states.new_ones(passes, positions, 1, dtype=low)
         inputs = torch.cat([states.to(low), one], dim=2)
@@ -53,13 +53,7 @@ class _OutputLoss(torch.autograd.Function):
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
             here = inputs[:, chunk].flatten(0, 1)
             at_label = labels[chunk, None].repeat(passes, 1)
-            scores = torch.mm(here, whole_low.T, out=held[: len(here)]).to(weight.dtype)
-            of_label = scores.gather(1, at_label)
-            # In the place of the scores, if these are not needed any more.
-            p = torch.softmax(scores, 1, out=scores if passes == 1 else None)
-            normaliser = of_label - p.gather(1, at_label).log()
-            if not bool(normaliser.isfinite().all()):  # a label's p is too small for a float
-                normaliser = torch.mm(here, whole_low.T).to(weight.dtype).logsumexp(1, keepdim=True)
+            scores, p, of_label, normaliser = _predict(here, whole_low, at_label, held, passes)
             normalisers += normaliser.sum()
             likelihood += (normaliser - of_label).sum()
             if passes == 2:
@@ -70,12 +64,7 @@ class _OutputLoss(torch.autograd.Function):
                 slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
                 if passes == 2:
                     slope = slope.add_(pull, alpha=r_drop)
-                slope = slope.to(low)
-                to_states[:, chunk] = torch.mm(slope, weight_low).view(passes, -1, d)
-                if low == weight.dtype:
-                    to_whole.addmm_(slope.T, here)
-                else:  # sums stay in full precision
-                    to_whole += slope.T @ here
+                to_states[:, chunk] = _back(slope.to(low), here, weight_low, to_whole, passes)
         # What smoothing adds is the same for every word, so it needs no pass over the scores.
         all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), whole.sum(0)
         even = normalisers - all_inputs @ all_words / size
@@ -93,6 +82,40 @@ class _OutputLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         return (*(gradient * upstream[0] for gradient in ctx.saved_tensors), None, None, None)
+
+
+def _predict(
+    here: Tensor, whole: Tensor, at_label: Tensor, held: Tensor, passes: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """What some positions say of every word.
+
+    Args:
+        here: (N, d + 1), their states, and ones for the bias
+        whole: (V, d + 1)
+        at_label: (N, 1)
+        held: memory for the scores, (N or more, V)
+        passes: with one, the probabilities take the place of the scores
+
+    Returns:
+        scores and probabilities, (N, V); the labels' scores and all scores' log-sum-exp, (N, 1)
+    """
+    precise = torch.promote_types(here.dtype, torch.float32)  # for sums over the vocabulary
+    scores = torch.mm(here, whole.T, out=held[: len(here)]).to(precise)
+    of_label = scores.gather(1, at_label)
+    p = torch.softmax(scores, 1, out=scores if passes == 1 else None)
+    normaliser = of_label - p.gather(1, at_label).log()
+    if not bool(normaliser.isfinite().all()):  # a label's p is too small for a float
+        normaliser = torch.mm(here, whole.T).to(precise).logsumexp(1, keepdim=True)
+    return scores, p, of_label, normaliser
+
+
+def _back(slope: Tensor, here: Tensor, weight: Tensor, to_whole: Tensor, passes: int) -> Tensor:
+    """From the gradient of the scores (N, V), that of the states; that of the weights adds up."""
+    if slope.dtype == to_whole.dtype:
+        to_whole.addmm_(slope.T, here)
+    else:  # sums stay in full precision
+        to_whole += slope.T @ here
+    return torch.mm(slope, weight).view(passes, -1, weight.size(1))
 
 
 def _divergence(p: tuple[Tensor, ...], log_p: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
