@@ -3,7 +3,7 @@
     python benchmarks/train.py
 
 Needs configs/multi30k prepared. All see the same pieces of Multi30k, the same shape (4 + 4 layers,
-width 128, feed-forward 256, 4 heads, dropout 0.3, tied and shared embeddings), the same token
+width 128, feed-forward 256, 4 heads, dropout, tied and shared embeddings), the same token
 budget, Adam and label smoothing. The peers have sinusoidal positions only, we have relative ones
 too, and an average of the weights; joeynmt.py and eole.py tell the other differences. Each peer
 gets an environment of its own, made here once; where that fails, it is left out, and the result
@@ -36,6 +36,7 @@ from mute.data.prepared import load_prepared
 ONE, FULL = "mute, one unit", "mute, 4 units + bias + seq"
 SYSTEMS = {ONE: "relative", FULL: "seq"}
 PEERS = (JOEYNMT, EOLE)
+RECORDS, WARM_UP = 8, 3  # of 50 steps; those that are left out fetch fresh memory
 FIRST_ONE, FIRST_FULL = (f"{name}, first loop" for name in (ONE, FULL))
 
 
@@ -59,7 +60,7 @@ COMPARISONS = (
 
 
 def our_speed(tree: Path, system: str, trial: Trial) -> Speed:
-    """`mute train` for some steps: the median over its records but the first two."""
+    """`mute train` for some steps: the median over its records after a warm-up."""
     config = f"configs/multi30k/{system}.yaml"
     command = [sys.executable, "-m", "mute", "train", config]
     for setting in (
@@ -70,10 +71,9 @@ def our_speed(tree: Path, system: str, trial: Trial) -> Speed:
         "train.save_every=1000000",
     ):
         command += ["--set", setting]
-    records = watch(
-        command, r"train \d+: .*tokens_per_second ([\d.e+]+)", 4, tree, package_of(tree)
-    )
-    per_second = statistics.median(float(each[1]) for each in records[2:])
+    record = r"train \d+: .*tokens_per_second ([\d.e+]+)"
+    records = watch(command, record, RECORDS, tree, package_of(tree))
+    per_second = statistics.median(float(each[1]) for each in records[WARM_UP:])
     return Speed(per_second, _tokens_per_batch(trial))
 
 

@@ -48,17 +48,22 @@ def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dra
     """How BLEU on the development set rises, a line for each system."""
     lines = {}
     for row in summary.rows:
-        by_step: dict[float, list[float]] = defaultdict(list)
+        by_tokens: dict[float, list[float]] = defaultdict(list)
         for result in results.get(row.system or "", []):
+            settings = result["config"]["train"]
+            per_step = settings["batch_tokens"] * settings["accumulate"] / 1e6
             for point in result["curve"]:
-                by_step[point["step"]].append(point["bleu"])
-        if by_step:
+                by_tokens[point["step"] * per_step].append(point["bleu"])
+        if by_tokens:
             lines[row.label] = {
-                step: Spread(statistics.mean(values), None, len(values))
-                for step, values in sorted(by_step.items())
+                tokens: Spread(statistics.mean(values), None, len(values))
+                for tokens, values in sorted(by_tokens.items())
             }
-    caption = "BLEU on the development set after each validation, averaged over the seeds."
-    return {"curves.png": (_lines([("steps", "BLEU, dev", lines)]), caption)}
+    caption = (
+        "BLEU on the development set after each validation, averaged over the seeds, against what "
+        "was trained on: steps times tokens per batch, of each process."
+    )
+    return {"curves.png": (_lines([("million tokens", "BLEU, dev", lines)]), caption)}
 
 
 def units(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:

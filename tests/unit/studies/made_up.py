@@ -6,6 +6,7 @@ from typing import Any
 from mute.studies.grid import results_folder, write_json
 
 SIGNATURE = "nrefs:1|tok:none"
+TRAINING = {"batch_tokens": 2048, "accumulate": 1}
 
 
 def result(
@@ -21,7 +22,7 @@ def result(
         "task": "toy",
         "system": system,
         "seed": seed,
-        "config": {"model": {"units": 4, "sample_rate": 0.85}},
+        "config": {"model": {"units": 4, "sample_rate": 0.85}, "train": TRAINING},
         "commit": "abc1234",
         "parameters": 4_207_936,
         "steps": 2000,

@@ -2,15 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mute.studies.definitions import Study, System
-from mute.studies.figures import weights, write_figures
+from mute.studies.figures import curves, weights, write_figures
 from mute.studies.grid import read_results, results_folder, write_json
 from mute.studies.study import make_tables
 from mute.studies.summary import Spread, dagger, spread, summarise
 from mute.studies.tables import grid, markdown, written
-from tests.unit.studies.made_up import SIGNATURE, comparison, result
+from tests.unit.studies.made_up import SIGNATURE, TRAINING, comparison, result
 
 STUDY = Study(
     "made-up",
@@ -115,11 +116,22 @@ def test_the_paper_figures_are_drawn_from_results() -> None:
     )
     for count, system in enumerate(rates, 1):
         settings = {"units": count, "sample_rate": float(system.name[2:])}
-        result("made-up", system.name, 1, 40.0, {"t": 30.0}, config={"model": settings})
+        config = {"model": settings, "train": TRAINING}
+        result("made-up", system.name, 1, 40.0, {"t": 30.0}, config=config)
     captions = write_figures(study, summarise(study, "toy"))
     assert set(captions) == {"curves.png", "sample-rate.png", "units.png"}
     for file in captions:
         assert (results_folder("made-up", "toy") / file).stat().st_size > 5000
+
+
+def test_curves_of_different_batches_are_compared_at_equal_tokens() -> None:
+    for system, batch_tokens, step in (("relative", 2048, 1000), ("seq", 4096, 500)):
+        config = {"train": {**TRAINING, "batch_tokens": batch_tokens}}
+        curve = [{"step": step, "bleu": 40.0}]
+        result("made-up", system, 1, 40.0, {"t": 30.0}, config=config, curve=curve)
+    ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
+    (axes,) = figure.axes
+    assert [np.asarray(line.get_xdata()).tolist() for line in axes.lines] == [[2.048]] * 2
 
 
 def test_weights_are_shown_where_there_are_several_units() -> None:
