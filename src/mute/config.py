@@ -213,7 +213,9 @@ class TrainConfig(Strict):
     learning_rate: float = Field(1.0, gt=0)
     """Noam's factor, or what inverse-sqrt reaches at the end of the warm-up."""
     warmup: int = Field(16_000, ge=1)
-    betas: Annotated[Sequence[Probability], AfterValidator(tuple), Field(min_length=2)] = (
+    betas: Annotated[
+        Sequence[Probability], AfterValidator(tuple), Field(min_length=2, max_length=2)
+    ] = (
         0.9,
         0.998,
     )
@@ -246,3 +248,12 @@ class Config(Strict):
     model: ModelConfig = ModelConfig()
     data: DataConfig | None = None
     train: TrainConfig | None = None
+
+    @model_validator(mode="after")
+    def _sections_agree(self) -> Self:
+        if self.model.share_embeddings and self.data and not self.data.tokenizer.joint:
+            raise ValueError(
+                "model.share_embeddings needs one vocabulary for both languages, but "
+                "data.tokenizer.joint is false"
+            )
+        return self

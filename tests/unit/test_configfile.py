@@ -32,6 +32,12 @@ def test_every_task_has_every_system() -> None:
         assert {path.stem for path in task.glob("*.yaml")} == SYSTEMS
 
 
+SEPARATE_VOCABULARIES = """
+data: {source: en, target: zh, prepared: x, train: [{tsv: a}], dev: {tsv: b},
+       tokenizer: {joint: false}}
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -51,6 +57,14 @@ def test_every_task_has_every_system() -> None:
         (
             "model:\n  units: 2\n  bias:\n  - swap\n  - swop\n",
             r"run.yaml:5: model.bias.1: should be 'identity', 'swap', 'disorder' or 'mask', not",
+        ),
+        (
+            "train:\n  run: x\n  betas: [0.9, 0.98, 0.5]\n",
+            r"run.yaml:3: train.betas: Value should have at most 2 items",
+        ),
+        (
+            "model: {share_embeddings: true}\n" + SEPARATE_VOCABULARIES,
+            r"run.yaml: model.share_embeddings needs one vocabulary .*tokenizer.joint is false",
         ),
         ("model:\n  units: 4\n  units: 2\n", r"run.yaml:3: model.units: given twice"),
         ("model: {units: 4\n", r"run.yaml:2: not valid YAML"),

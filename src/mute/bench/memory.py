@@ -2,11 +2,13 @@
 
 import resource
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
 
 _STATUS, _MEMINFO = Path("/proc/self/status"), Path("/proc/meminfo")
+_OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
 def peak_memory(device: torch.device) -> int:
@@ -26,7 +28,36 @@ def memory_room(device: torch.device) -> int | None:
         return torch.cuda.memory_allocated(device) + torch.cuda.mem_get_info(device)[0]
     if not _MEMINFO.is_file():
         return None
-    return _field(_STATUS, "VmRSS") + _field(_MEMINFO, "MemAvailable")
+    free = min([_field(_MEMINFO, "MemAvailable"), *_free_in_groups()])
+    return _field(_STATUS, "VmRSS") + max(free, 0)
+
+
+def _free_in_groups() -> Iterator[int]:
+    """What each control group around this process leaves it: a container's, a batch job's."""
+    if not _OWN_GROUPS.is_file():
+        return
+    for line in _OWN_GROUPS.read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers == "memory":  # version 1
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            yield from _free_above(_GROUPS / "memory", path, names)
+        elif not controllers:  # version 2
+            names = ("memory.max", "memory.current", "inactive_file")
+            yield from _free_above(_GROUPS, path, names)
+
+
+def _free_above(top: Path, path: str, names: tuple[str, str, str]) -> Iterator[int]:
+    """From the group at `path` up to the topmost; inside a container it may be the only one."""
+    limit, used, cached = names
+    folder = top / path.strip("/")
+    for group in (folder, *folder.parents):
+        files = [group / name for name in (limit, used, "memory.stat")]
+        if group.is_relative_to(top) and all(file.is_file() for file in files):
+            most, now, stat = (file.read_text() for file in files)
+            if most.strip() != "max":
+                fields = dict(line.split() for line in stat.splitlines())
+                # Pages of files that were read count as used, but are given back when needed.
+                yield int(most) - int(now) + int(fields[cached])
 
 
 def _field(path: Path, name: str) -> int:

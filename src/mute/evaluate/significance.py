@@ -5,7 +5,7 @@ thousand sums and no new matching of words.
 
 - *Paired bootstrap* (Koehn 2004): draw as many sentences as there are, with replacement, and score
   both systems on the same draw. The spread of the difference over draws gives its interval; p is
-  how often the difference, centred on what was observed, is at least as large by chance.
+  how often a draw's difference is as far from the mean of all draws as the observed one from 0.
 - *Approximate randomisation* (Riezler and Maxwell 2005): swap the two systems' translations of
   random sentences. p is how often the difference that is left is at least as large as observed.
 """

@@ -108,14 +108,16 @@ class CrossAttention(Attention):
         assert context.memory is not None, "the decoder gives its units a memory"
         assert context.memory_mask is not None, "a memory comes with its mask"
         if self.can_be_fused:
+            queries: Tensor = self.query(x)
             memory: Tensor = self.memory(context.memory[None])
-            mask = context.memory_mask
-            return self.project(fused_attention(self.query(x), memory, self.heads, mask))
+            # Units may share this attention and yet come with inputs of their own.
+            memory, mask = memory.expand(len(queries), -1, -1, -1), context.memory_mask
+            return self.project(fused_attention(queries, memory, self.heads, mask))
         if cache is not None and "memory_keys" in cache:
             keys, values = cache["memory_keys"], cache["memory_values"]
         else:
             keys, values = self.split(self.memory(context.memory[None]), 2)
             if cache is not None:
                 cache["memory_keys"], cache["memory_values"] = keys, values
-        (queries,) = self.split(self.query(x), 1)
-        return self.attend(queries, keys, values, context.memory_mask)
+        (asked,) = self.split(self.query(x), 1)
+        return self.attend(asked, keys, values, context.memory_mask)

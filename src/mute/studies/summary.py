@@ -149,6 +149,7 @@ def _row(
         {
             test: dagger([each["difference"] for each in of_test], [each["p"] for each in of_test])
             for test, of_test in pairs.items()
+            if len(of_test) == len(results)  # a seed that was not compared has not earned it
         },
         measured.get("columns", {}).get(system.name, {}),
         statistics.mean(seconds) / 3600 if seconds else None,

@@ -34,6 +34,7 @@ def losses_and_gradients(model: Transformer, sentences: slice) -> tuple[Tensor, 
         {"units": 3, "bias": ["swap"], "sample_rate": 0.0},
         {"units": 3, "shared": "attention", "bias": ["swap"], "sample_rate": 1.0},
         {"units": 2, "decoder": {"units": 2, "bias": ["mask"]}},
+        {"decoder": {"units": 2, "shared": "attention", "bias": ["mask"], "sample_rate": 1.0}},
     ],
     ids=str,
 )

@@ -22,6 +22,9 @@ SYSTEMS = {
     "decoder": {"decoder": {"units": 2, "sequential": True, "bias": ["mask"], "sample_rate": 1.0}},
     "decoder convolution": {"decoder": {"units": 2, "unit": "convolution"}},
     "decoder shared": {"decoder": {"units": 2, "shared": "attention"}},
+    "decoder shared, bias": {
+        "decoder": {"units": 2, "shared": "attention", "bias": ["mask"], "sample_rate": 1.0}
+    },
     "one table": {"share_embeddings": True},
     "own output": {"tie_output": False},
 }

@@ -80,6 +80,14 @@ def test_a_summary_knows_means_differences_and_what_is_missing() -> None:
     assert summary.missing == ["Late"]
 
 
+def test_a_seed_that_was_not_compared_earns_no_dagger() -> None:
+    make_results()
+    comparison("made-up", "seq", "t16", 2.0, [0.004])
+    _, seq = summarise(STUDY, "toy").rows
+    assert seq.p == {"t16": [0.004]}
+    assert not seq.daggers.get("t16")
+
+
 def test_a_table_tells_how_it_was_measured() -> None:
     make_results()
     table = markdown(STUDY, summarise(STUDY, "toy"))
