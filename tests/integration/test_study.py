@@ -95,6 +95,16 @@ def test_a_finished_study_runs_nothing_again(
     assert "begun" not in capsys.readouterr().out
 
 
+def test_a_result_of_other_settings_is_not_overwritten(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (finished / "seq-seed1.json").read_text()
+    assert run("study", "pair", "--task", "toy", "--set", "train.label_smoothing=0.2") == 2
+    message = capsys.readouterr().err
+    assert "would overwrite: train.label_smoothing was 0.1, is 0.2. Move it away first" in message
+    assert (finished / "seq-seed1.json").read_text() == before
+
+
 def test_tables_need_nothing_but_the_results(
     finished: Path,
     tmp_path: Path,

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mute.config import Config
+from mute.configdiff import differences, told
 from mute.configfile import load_config
 from mute.errors import MuteError
 from mute.experiment import sections
@@ -17,7 +18,7 @@ from mute.train.checkpoint import checkpoints
 
 CONFIGS, RUNS, RESULTS = Path("configs"), Path("runs"), Path("results")
 # What does not change a run's outcome: two runs that differ in these alone are the same.
-_WITHOUT_EFFECT = ("run", "keep", "max_bad_steps")
+WITHOUT_EFFECT = ("train.run", "train.keep", "train.max_bad_steps")
 
 
 @dataclass(frozen=True)
@@ -135,17 +136,38 @@ def find_twin(config: Config) -> Path | None:
 def same_run(result: dict[str, Any], config: Config) -> bool:
     """Whether a result is what a run of `config` leaves."""
     try:
-        its_own = Config.model_validate(result["config"])
+        return not differing(result, config)
     except (KeyError, ValidationError):  # of a version with other settings
         return False
-    return _that_matters(its_own) == _that_matters(config)
 
 
-def _that_matters(config: Config) -> dict[str, Any]:
-    settings = config.model_dump(mode="json")
-    for key in _WITHOUT_EFFECT:
-        settings["train"].pop(key)
-    return settings
+def differing(result: dict[str, Any], config: Config) -> dict[str, tuple[Any, Any]]:
+    """The settings, of those that matter, that a result's run had otherwise than `config`.
+
+    Raises:
+        KeyError, ValidationError: the result has settings of another version of mute.
+    """
+    its_own = Config.model_validate(result["config"])
+    found = differences(its_own.model_dump(mode="json"), config.model_dump(mode="json"))
+    return {key: values for key, values in found.items() if key not in WITHOUT_EFFECT}
+
+
+def check_results_are_kept(runs: Sequence[Run]) -> None:
+    """Make sure that no run would overwrite the result of another.
+
+    Raises:
+        MuteError: a result file is of a run with other settings; they are named.
+    """
+    for run in runs:
+        if run.result_file.is_file() and not run.finished():
+            try:
+                why = told(differing(read_json(run.result_file), run.config))
+            except (KeyError, ValidationError):
+                why = "it has settings of another version of mute"
+            raise MuteError(
+                f"{run.result_file}: the result of a run with other settings, which this one "
+                f"would overwrite: {why}. Move it away first"
+            )
 
 
 def read_results(study: Study, task: str) -> dict[str, list[dict[str, Any]]]:

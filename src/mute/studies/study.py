@@ -9,7 +9,7 @@ from mute.experiment import sections
 from mute.studies import figures
 from mute.studies.comparisons import compare_runs
 from mute.studies.definitions import Study
-from mute.studies.grid import Run, read_results, results_folder
+from mute.studies.grid import Run, check_results_are_kept, read_results, results_folder
 from mute.studies.measures import Trained, measure
 from mute.studies.runner import Outcome, Runner, Tell
 from mute.studies.summary import summarise
@@ -32,8 +32,9 @@ def run_study(
         how the runs ended, and the table's file if there is something to show
 
     Raises:
-        MuteError: the task's data is not prepared.
+        MuteError: the task's data is not prepared, or a result of other settings is in the way.
     """
+    check_results_are_kept(runs)
     for run in runs:
         if not run.finished():
             load_prepared(sections(run.config)[0])  # better told once than by every run

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mute.configdiff import differences
 from mute.studies import comparisons, measures
 from mute.studies.definitions import Study, System
-from mute.studies.grid import read_json, read_results, results_folder
+from mute.studies.grid import WITHOUT_EFFECT, read_json, read_results, results_folder
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Row:
     measured: dict[str, float] = field(default_factory=dict)
     hours: float | None = None
     """Of training, a mean over seeds."""
+    mixed: list[str] = field(default_factory=list)
+    """Settings that its runs do not share, but for the seed: then the mean is of little worth."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,14 @@ def _row(
         },
         measured.get("columns", {}).get(system.name, {}),
         statistics.mean(seconds) / 3600 if seconds else None,
+        _mixed(results),
     )
+
+
+def _mixed(results: list[dict[str, Any]]) -> list[str]:
+    first, *others = (result["config"] for result in results)
+    found = _in_order(key for other in others for key in differences(first, other))
+    return [key for key in found if key not in (*WITHOUT_EFFECT, "train.seed")]
 
 
 def _further_row(row: dict[str, Any], baseline: Scores) -> Row:

@@ -106,6 +106,11 @@ def _footer(summary: Summary) -> str:
             f"† / ††: better than {summary.baseline} with p < 0.05 / 0.01 in every seed, by paired "
             f"bootstrap (1000 samples) between runs of the same seed."
         )
+    lines += [
+        f"Beware: the runs of {row.label} differ in more than the seed: {', '.join(row.mixed)}."
+        for row in summary.rows
+        if row.mixed
+    ]
     if summary.missing:
         lines.append(f"Not run yet: {', '.join(summary.missing)}.")
     if summary.signatures:

@@ -100,6 +100,16 @@ def test_a_table_tells_how_it_was_measured() -> None:
     assert "Commit: abc1234." in table
 
 
+def test_runs_of_different_settings_in_one_row_are_told() -> None:
+    make_results()
+    assert "Beware" not in markdown(STUDY, summarise(STUDY, "toy"))
+    for seed, dropout in ((1, 0.2), (2, 0.3)):
+        config = {"model": {"dropout": dropout}, "train": {**TRAINING, "seed": seed}}
+        result("made-up", "seq", seed, 41.0, {"t16": 40.0}, config=config)
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    assert "Beware: the runs of Seq differ in more than the seed: model.dropout." in table
+
+
 def test_what_was_measured_adds_columns_and_rows() -> None:
     make_results()
     further = {"dev_bleu": 12.0, "tests": {"t16": {"bleu": 11.0}}}
