@@ -71,8 +71,7 @@ def test_a_meaning_may_be_inherited_and_may_have_several_lines() -> None:
 
 def test_its_examples_are_configs(tmp_path: Path) -> None:
     examples = re.findall(r"```yaml\n(.*?)```", TEXT, flags=re.DOTALL)
-    assert len(examples) == 3
-    (whole, two_files, another) = examples
+    (whole, two_files, another, own_split) = examples
     for name, text in {"mine.yaml": whole, "wider.yaml": another}.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     config, wider = load_config(tmp_path / "mine.yaml"), load_config(tmp_path / "wider.yaml")
@@ -82,11 +81,17 @@ def test_its_examples_are_configs(tmp_path: Path) -> None:
         tmp_path / "mine.yaml", ["model.units=6", "train.run=runs/mine-6-units"]
     )
     ParallelText.model_validate(yaml.safe_load(two_files)["train"][0])
+    (tmp_path / "split.yaml").write_text(
+        own_split.replace("configs/", f"{DOCUMENT.parents[1]}/configs/"), encoding="utf-8"
+    )
+    split = load_config(tmp_path / "split.yaml")
+    assert split.data
+    assert split.data.dev == ParallelText(tsv="dev.tsv")
 
 
 def test_its_links_lead_to_headings() -> None:
     headings = re.findall(r"^## (.*)$", TEXT, flags=re.MULTILINE)
-    anchors = {re.sub(r"[`.,]", "", heading).replace(" ", "-").lower() for heading in headings}
+    anchors = {re.sub(r"[`.,/]", "", heading).replace(" ", "-").lower() for heading in headings}
     assert set(re.findall(r"\]\(#([\w-]+)\)", TEXT)) <= anchors
 
 
