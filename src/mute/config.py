@@ -34,7 +34,7 @@ class UnitsConfig(Strict):
     units: int = Field(1, ge=1)
     """How many units run in parallel; one unit is the plain Transformer."""
     unit: str = "attention"
-    """The kind of unit, a name registered in `mute.model.units`."""
+    """The kind of unit: attention, convolution, or a name registered in `mute.model.units`."""
     shared: Literal["none", "attention", "ffn"] = "none"
     """What the units of a layer have in common; each owns the rest."""
     # A list is welcome from Python and YAML alike; what is kept is a tuple, so a config is a value.
@@ -71,16 +71,23 @@ class ModelConfig(UnitsConfig):
     preset: Preset = "base"
     """The shape to start from; any of the five numbers below, given explicitly, wins."""
     encoder_layers: int = Field(6, ge=1)
+    """Layers that read the source."""
     decoder_layers: int = Field(6, ge=1)
+    """Layers that write the target."""
     d_model: int = Field(512, ge=1)
+    """The width: numbers per word between the layers. A multiple of heads."""
     d_ffn: int = Field(2048, ge=1)
+    """The inner width of a feed-forward network."""
     heads: int = Field(8, ge=1)
+    """Heads of every attention."""
     dropout: Probability = 0.1
     """On the embeddings and on every sub-layer's output."""
     attention_dropout: Probability = 0.0
+    """On the attention weights."""
     activation_dropout: Probability = 0.0
     """Between the two halves of a feed-forward network."""
     sinusoidal_positions: bool = True
+    """Add sines and cosines of the position to the embeddings."""
     relative_positions: int = Field(16, ge=0)
     """The distance at which relative positions on keys and values are clipped; 0 for none."""
     share_embeddings: bool = False
@@ -128,9 +135,11 @@ class ParallelText(Strict):
     """
 
     source: str | None = None
+    """A file with one sentence per line."""
     target: Annotated[str | Sequence[str] | None, PlainValidator(_file_or_files)] = None
     """A file; for text that is scored, also a list with one for each reference."""
     tsv: str | None = None
+    """One file in place of the two: source, tab, target; further columns are ignored."""
     weight: float = Field(1.0, gt=0)
     """How often each pair of it is seen in an epoch; a fraction is drawn anew in each epoch."""
 
@@ -162,6 +171,7 @@ class TokenizerConfig(Strict):
     joint: bool = True
     """One vocabulary for both languages."""
     lowercase: bool = False
+    """Lower-case all text, so that translations are lower-cased; scores then ignore case."""
     pretokenized: bool = False
     """The text is tokenised already, and stays so on the way out (moses-bpe)."""
     chinese: Literal["characters", "words"] = "words"
@@ -180,12 +190,17 @@ class DataConfig(Strict):
     source: str
     """The language code of the source, such as en."""
     target: str
+    """The language code of the target."""
     prepared: str
     """The folder `mute prepare` writes and `mute train` reads."""
     train: Annotated[Sequence[ParallelText], AfterValidator(_training_texts), Field(min_length=1)]
+    """The text to learn from; several are put together."""
     dev: ParallelText
+    """The development set, for validation while training."""
     test: Mapping[str, ParallelText] = {}
+    """Test sets by name; scored when a run has finished."""
     tokenizer: TokenizerConfig = TokenizerConfig()
+    """How text is cut into pieces."""
     max_length: int = Field(256, ge=1)
     """Longer training sentences, in pieces, are dropped and counted."""
     max_ratio: float = Field(9.0, ge=1)
@@ -200,28 +215,32 @@ class TrainConfig(Strict):
     """How the model learns. The defaults are the paper's, but for the average of the weights."""
 
     run: str
-    """The run folder: config, log, checkpoints and, at the end, the model."""
+    """The run folder: config, log, checkpoints and, from the first validation on, the model."""
     start_from: str | None = None
     """A trained single-unit model that all units start from: proximal initialisation."""
     seed: int = Field(1, ge=0)
+    """Of all that is random: the first weights, the order of the data, dropout and noise."""
     steps: int = Field(100_000, ge=1)
+    """Updates of the weights until the run is done."""
     batch_tokens: int = Field(4096, ge=1)
     """The budget of one process's batch, padding included, on the longer side."""
     accumulate: int = Field(1, ge=1)
     """Batches per step, in every process."""
     schedule: Literal["noam", "inverse-sqrt"] = "noam"
+    """The learning rate grows in the warm-up, then falls with the root of the step. Noam also
+    divides it by the root of d_model times warmup."""
     learning_rate: float = Field(1.0, gt=0)
     """Noam's factor, or what inverse-sqrt reaches at the end of the warm-up."""
     warmup: int = Field(16_000, ge=1)
+    """Steps in which the learning rate grows."""
     betas: Annotated[
         Sequence[Probability], AfterValidator(tuple), Field(min_length=2, max_length=2)
-    ] = (
-        0.9,
-        0.998,
-    )
+    ] = (0.9, 0.998)
+    """Adam's two decay rates."""
     clip: float = Field(0.0, ge=0)
     """The largest norm of a gradient; 0 for no clipping."""
     label_smoothing: Probability = 0.1
+    """The share of probability that is taken from the right word and spread over all."""
     r_drop: float = Field(0.0, ge=0)
     """R-Drop's alpha: every batch passes twice, through other dropout and other noise, and what
     the two passes predict is drawn together. Twice the time of a step; 0 for one pass."""
@@ -230,14 +249,19 @@ class TrainConfig(Strict):
     average_decay: Probability = 0.998
     """Of the exponential average of the weights, which is what gets validated; 0 for none."""
     validate_every: int = Field(5_000, ge=1)
+    """Steps between two validations. There is no model before the first; one is at the end."""
     patience: int = Field(0, ge=0)
     """Stop after so many validations without a better BLEU; 0 for never."""
     keep: int = Field(5, ge=1)
     """How many of the last checkpoints stay."""
     save_every: int = Field(1_000, ge=1)
+    """Steps between two checkpoints; a run that was stopped goes on from the last."""
     beam: int = Field(4, ge=1)
+    """The width of the beam search, in validation and for the test sets."""
     length_penalty: float = Field(0.6, ge=0)
+    """GNMT's exponent in the same searches; 0 for none."""
     precision: Literal["float32", "bfloat16"] = "float32"
+    """Of the arithmetic; bfloat16 is mixed precision, for GPUs."""
     max_bad_steps: int = Field(10, ge=1)
     """Steps in a row with a non-finite loss or gradient after which the run stops."""
 
@@ -246,8 +270,11 @@ class Config(Strict):
     """One experiment, as a YAML file holds it; a command asks for the sections it needs."""
 
     model: ModelConfig = ModelConfig()
+    """What is trained."""
     data: DataConfig | None = None
+    """The text; `mute prepare` and `mute train` need it."""
     train: TrainConfig | None = None
+    """How it is trained; `mute train` needs it."""
 
     @model_validator(mode="after")
     def _sections_agree(self) -> Self:

@@ -15,6 +15,7 @@ LINE = [
     "errors",
     "config",
     "configfile",
+    "reference",
     "runtime",
     "data",
     "model",
