@@ -5,11 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import yaml
 from torch import Tensor
 
 from mute.config import Config, DataConfig, TrainConfig
-from mute.configfile import load_config
 from mute.data.batching import BatchStream, Corpus, make_batch
 from mute.data.prepared import Prepared, load_prepared
 from mute.data.sampling import SampledPairs
@@ -23,21 +21,11 @@ from mute.model.transformer import Transformer, build
 from mute.result import tokenization_of, write_result
 from mute.runtime import keep_freed_memory
 from mute.train.checkpoint import TrainState
+from mute.train.folder import claim_run_folder
 from mute.train.group import join_group, leave_group
 from mute.train.objective import Objective
 from mute.train.trainer import Trainer, Validator
 from mute.translate.translator import Translator
-
-# What may differ between a run and its resumption: how long it goes on and what it keeps.
-FREE_TO_CHANGE = {
-    "run",
-    "steps",
-    "validate_every",
-    "save_every",
-    "patience",
-    "keep",
-    "max_bad_steps",
-}
 
 
 def train(config: Config) -> TrainState:
@@ -45,7 +33,7 @@ def train(config: Config) -> TrainState:
 
     Raises:
         MuteError: the config lacks a section, its data is not prepared, or the run folder is of
-            another experiment.
+            another experiment or of other data.
     """
     data, training = sections(config)
     keep_freed_memory()
@@ -53,7 +41,7 @@ def train(config: Config) -> TrainState:
     try:
         prepared = load_prepared(data)
         if group.leads:
-            claim_run_folder(config, Path(training.run))
+            claim_run_folder(Path(training.run), config, prepared.digest)
         torch.manual_seed(training.seed)  # before the model is built: its start is part of a run
         tokenizer = prepared.tokenizer
         model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
@@ -92,45 +80,6 @@ def sections(config: Config) -> tuple[DataConfig, TrainConfig]:
         missing = "data" if config.data is None else "train"
         raise MuteError(f"the config has no '{missing}:' section, which training needs")
     return config.data, config.train
-
-
-def claim_run_folder(config: Config, run: Path) -> None:
-    """Leave the config in a new run folder; in one that is there, make sure it is the same.
-
-    Raises:
-        MuteError: the run folder was made with other settings; each difference is named.
-    """
-    path = run / "config.yaml"
-    if path.is_file():
-        differences = _differences(_flat(load_config(path)), _flat(config))
-        if differences:
-            raise MuteError(
-                f"{run}: this run was started with other settings: {'; '.join(differences)}. "
-                f"Change them back, or choose another train.run"
-            )
-    run.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".writing")
-    draft.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
-    draft.replace(path)
-
-
-def _flat(config: Config) -> dict[str, object]:
-    """{'model.units': 4, …}, without what is free to change."""
-    settings = {}
-    for section, values in config.model_dump(mode="json").items():
-        for key, value in (values or {}).items():
-            if section != "train" or key not in FREE_TO_CHANGE:
-                settings[f"{section}.{key}"] = value
-    return settings
-
-
-def _differences(old: dict[str, object], new: dict[str, object]) -> list[str]:
-    keys = dict.fromkeys((*old, *new))
-    return [
-        f"{key} was {old.get(key)}, is {new.get(key)}"
-        for key in keys
-        if old.get(key) != new.get(key)
-    ]
 
 
 def start_from(model: Transformer, tokenizer: Tokenizer, folder: str) -> None:

@@ -315,6 +315,24 @@ def test_a_run_of_another_experiment_is_refused(
     assert "was started with other settings: model.units was 3, is 2; model.bias was" in told
 
 
+def test_a_run_does_not_go_on_with_text_that_was_prepared_anew(
+    experiment_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, text = tmp_path / "config.yaml", tmp_path / "train.tsv"
+    config.write_text(
+        f"extends: {experiment_file}\n"
+        f"data: {{prepared: {tmp_path}/prepared, train: [{{tsv: {text}}}]}}\n"
+        f"train: {{steps: 1}}\n"
+    )
+    for words in (("dog", "Hund"), ("cat", "Katze")):
+        text.write_text("".join(f"the {words[0]} {n}\tder {words[1]} {n}\n" for n in range(300)))
+        capsys.readouterr()
+        assert run("prepare", str(config), "--set", "data.tokenizer.size=300") == 0
+        status = train(config, tmp_path / "run", "data.tokenizer.size=300")
+    assert status == 2
+    assert "the text was prepared anew since this run began" in capsys.readouterr().err
+
+
 def test_a_finished_run_has_nothing_left_to_do(experiment_file: Path, uninterrupted: Path) -> None:
     before = (uninterrupted / "log.jsonl").read_text()
     assert train(experiment_file, uninterrupted) == 0

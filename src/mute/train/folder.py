@@ -1,0 +1,76 @@
+"""A run folder: which experiment it is of."""
+
+from pathlib import Path
+
+import yaml
+
+from mute.config import Config
+from mute.configfile import load_config
+from mute.errors import MuteError
+
+CONFIG, DATA = "config.yaml", "data.digest"
+# What may differ between a run and its resumption: how long it goes on and what it keeps.
+FREE_TO_CHANGE = {
+    "run",
+    "steps",
+    "validate_every",
+    "save_every",
+    "patience",
+    "keep",
+    "max_bad_steps",
+}
+
+
+def claim_run_folder(run: Path, config: Config, data: str) -> None:
+    """Leave the config in a new run folder; in one that is there, make sure it is the same.
+
+    Args:
+        run: the folder
+        config: of the experiment
+        data: the digest of its prepared data, which must be the same too: the ids of another
+            vocabulary mean other words
+
+    Raises:
+        MuteError: the run folder was made with other settings, of which each is named, or with
+            other data.
+    """
+    if (run / CONFIG).is_file():
+        differences = _differences(_flat(load_config(run / CONFIG)), _flat(config))
+        if differences:
+            raise MuteError(
+                f"{run}: this run was started with other settings: {'; '.join(differences)}. "
+                f"Change them back, or choose another train.run"
+            )
+    # Earlier versions left no digest.
+    if (run / DATA).is_file() and (run / DATA).read_text().strip() != data:
+        raise MuteError(
+            f"{run}: the text was prepared anew since this run began; choose another train.run"
+        )
+    run.mkdir(parents=True, exist_ok=True)
+    _write(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), run / CONFIG)
+    _write(f"{data}\n", run / DATA)
+
+
+def _write(text: str, path: Path) -> None:
+    draft = path.with_suffix(".writing")
+    draft.write_text(text)
+    draft.replace(path)
+
+
+def _flat(config: Config) -> dict[str, object]:
+    """{'model.units': 4, …}, without what is free to change."""
+    settings = {}
+    for section, values in config.model_dump(mode="json").items():
+        for key, value in (values or {}).items():
+            if section != "train" or key not in FREE_TO_CHANGE:
+                settings[f"{section}.{key}"] = value
+    return settings
+
+
+def _differences(old: dict[str, object], new: dict[str, object]) -> list[str]:
+    keys = dict.fromkeys((*old, *new))
+    return [
+        f"{key} was {old.get(key)}, is {new.get(key)}"
+        for key in keys
+        if old.get(key) != new.get(key)
+    ]
