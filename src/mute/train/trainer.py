@@ -21,7 +21,7 @@ from mute.model.folder import load_weights
 from mute.model.transformer import Transformer
 from mute.runtime import bfloat16_is_safe, seed_of
 from mute.train.average import WeightAverage
-from mute.train.checkpoint import TrainState, load_latest, remove_old, save_checkpoint
+from mute.train.checkpoint import TrainState, load_together, remove_old, save_checkpoint
 from mute.train.group import Group, without_exchange
 from mute.train.objective import Objective
 from mute.train.progress import Progress, Silence, forget_after
@@ -207,7 +207,7 @@ class Trainer:
 
     def resume(self) -> list[str]:
         """Go on from the last whole checkpoint, if there is one; say which ones are not whole."""
-        found = load_latest(self.run / "checkpoints")
+        found = load_together(self.run / "checkpoints", self.group)
         if self.group.leads:
             forget_after(self.run, found[0].step if found else 0)
         self.group.wait()

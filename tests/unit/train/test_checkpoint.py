@@ -12,10 +12,12 @@ from mute.train.checkpoint import (
     TrainState,
     checkpoints,
     load_latest,
+    load_together,
     remove_old,
     save_checkpoint,
     weights_of,
 )
+from mute.train.group import Group
 
 
 def saved(folder: Path, step: int) -> Path:
@@ -78,6 +80,36 @@ def test_only_damaged_checkpoints_are_an_error(tmp_path: Path) -> None:
     cut_short(saved(tmp_path, 10))
     with pytest.raises(MuteError, match="none of its 1 checkpoints is whole"):
         load_latest(tmp_path)
+
+
+class Following(Group):
+    """The second of two processes; the first says that it is at step 10."""
+
+    def follow(self, score: float) -> float:
+        assert score == 0
+        return 10.0
+
+
+FOLLOWING = Following(1, 2, torch.device("cpu"))
+
+
+def test_all_processes_load_what_the_leading_one_does(tmp_path: Path) -> None:
+    saved(tmp_path, 10)
+    saved(tmp_path, 20)  # which the leading process could not read
+    found = load_together(tmp_path, FOLLOWING)
+    assert found is not None
+    assert found[0].step == 10
+    leading = load_together(tmp_path, Group(0, 1, torch.device("cpu")))
+    assert leading is not None
+    assert leading[0].step == 20
+
+
+def test_a_process_that_cannot_load_it_takes_no_other(tmp_path: Path) -> None:
+    saved(tmp_path, 5)
+    cut_short(saved(tmp_path, 10))
+    told = "process 1 of 2 cannot read .*step-00000010.*weights.safetensors is damaged"
+    with pytest.raises(MuteError, match=told):
+        load_together(tmp_path, FOLLOWING)
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
