@@ -7,7 +7,6 @@ and checksums in `state.json` tell whether it still is.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,11 +14,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from mute.data.batching import Position
 from mute.errors import MuteError
+from mute.model.tensors import push_to_disk, save_tensors
 from mute.train.group import Group
 
 FORMAT = 1
@@ -60,12 +60,12 @@ def save_checkpoint(folder: Path, state: TrainState, tensors: Mapping[str, Tenso
         sums = {}
         for name, values in tensors.items():
             path = draft / f"{name}.safetensors"
-            save_file({key: value.contiguous() for key, value in values.items()}, path)
+            save_tensors(values, path)
             sums[path.name] = _checksum(path)
         content = {"format": FORMAT, "state": asdict(state), "files": sums}
         (draft / STATE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         for path in (*draft.iterdir(), draft):
-            _push_to_disk(path)
+            push_to_disk(path)
         shutil.rmtree(final, ignore_errors=True)
         draft.rename(final)
     except OSError as error:
@@ -175,11 +175,3 @@ def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             yield block
-
-
-def _push_to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,7 +1,5 @@
-import errno
 import json
 from pathlib import Path
-from unittest import mock
 
 import pytest
 import torch
@@ -18,6 +16,7 @@ from mute.train.checkpoint import (
     weights_of,
 )
 from mute.train.group import Group
+from tests.unit.full_disk import said_on_a_full_disk
 
 
 def saved(folder: Path, step: int) -> Path:
@@ -121,16 +120,17 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     saved(tmp_path, 10)
-    full = OSError(errno.ENOSPC, "No space left on device")
-    with (
-        mock.patch("mute.train.checkpoint.os.fsync", side_effect=full),
-        pytest.raises(MuteError, match=r"cannot be saved \(No space left on device\); .* intact"),
-    ):
-        saved(tmp_path, 20)
+    told = said_on_a_full_disk(f"""
+import torch
+from mute.train.checkpoint import TrainState, save_checkpoint
+tensors = {{"weights": {{"a": torch.zeros(5000)}}}}
+try_with_room_for(4096, lambda: save_checkpoint(Path({str(tmp_path)!r}), TrainState(20), tensors))
+""")
+    assert len(told) == 1
+    assert "step-00000020: cannot be saved (" in told[0]
+    assert "File too large" in told[0]
+    assert "intact" in told[0]
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000010"]
-    found = load_latest(tmp_path)
-    assert found is not None
-    assert found[0].step == 10
 
 
 def test_old_checkpoints_and_drafts_go(tmp_path: Path) -> None:
