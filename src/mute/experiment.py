@@ -11,6 +11,7 @@ from mute.config import Config, DataConfig, TrainConfig
 from mute.data.batching import BatchStream, Corpus, make_batch
 from mute.data.prepared import Prepared, load_prepared
 from mute.data.sampling import SampledPairs
+from mute.data.scored import read_scored
 from mute.data.shards import Pairs
 from mute.data.tokenizer import Tokenizer, same_vocabulary
 from mute.errors import MuteError
@@ -20,7 +21,7 @@ from mute.model.proximal import start_from_single_unit
 from mute.model.transformer import Transformer, build
 from mute.result import tokenization_of, write_result
 from mute.runtime import keep_freed_memory
-from mute.train.checkpoint import TrainState
+from mute.train.checkpoint import TrainState, checkpoints
 from mute.train.folder import claim_run_folder
 from mute.train.group import join_group, leave_group
 from mute.train.objective import Objective
@@ -32,20 +33,22 @@ def train(config: Config) -> TrainState:
     """Train the config's model, or go on where the run folder's last checkpoint stands.
 
     Raises:
-        MuteError: the config lacks a section, its data is not prepared, or the run folder is of
-            another experiment or of other data.
+        MuteError: the config lacks a section, its data is not prepared, a test set cannot be
+            read, or the run folder is of another experiment or of other data.
     """
     data, training = sections(config)
     keep_freed_memory()
     group = join_group()
     try:
         prepared = load_prepared(data)
+        run = Path(training.run)
         if group.leads:
-            claim_run_folder(Path(training.run), config, prepared.digest)
+            check_tests(data)
+            claim_run_folder(run, config, prepared.digest)
         torch.manual_seed(training.seed)  # before the model is built: its start is part of a run
         tokenizer = prepared.tokenizer
         model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
-        if training.start_from:
+        if training.start_from and not checkpoints(run / "checkpoints"):
             start_from(model, tokenizer, training.start_from)
         corpus = prepared.train
         trainer = Trainer(
@@ -60,11 +63,11 @@ def train(config: Config) -> TrainState:
         def keep_best(best: Mapping[str, Tensor]) -> None:
             # What is longer than anything it was trained on is better translated in parts.
             longest = int(corpus.lengths[0].max())
-            save_model(Path(training.run) / "model", config.model, best, tokenizer, longest)
+            save_model(run / "model", config.model, best, tokenizer, longest)
 
         state = trainer.fit(validator(prepared, data, training), keep_best)
         if group.leads and not trainer.stopping:
-            write_result(config, data, Path(training.run), state)
+            write_result(config, data, run, state)
         return state
     finally:
         leave_group()
@@ -80,6 +83,16 @@ def sections(config: Config) -> tuple[DataConfig, TrainConfig]:
         missing = "data" if config.data is None else "train"
         raise MuteError(f"the config has no '{missing}:' section, which training needs")
     return config.data, config.train
+
+
+def check_tests(data: DataConfig) -> None:
+    """Read the test sets: what is wrong with them had better be told before days of training.
+
+    Raises:
+        MuteError: a file is missing, or a line of it cannot be scored.
+    """
+    for text in data.test.values():
+        read_scored(text)
 
 
 def start_from(model: Transformer, tokenizer: Tokenizer, folder: str) -> None:

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
+from mute.config import Config
 from mute.errors import MuteError
 from mute.studies.definitions import STUDIES, Study, System
 from mute.studies.grid import read_results, runs_of
 from mute.studies.measures import FILE, Trained, measure
 from mute.studies.runner import Outcome, check
 from mute.studies.study import make_tables, run_study
-from mute.studies.worker import alone_in
+from mute.studies.worker import Request, alone_in, perform
 from tests.integration.command import run
 
 ONE_UNIT = ("model.units=1", "model.bias=[]", "model.sequential=false")
@@ -122,6 +123,20 @@ def test_a_run_that_another_study_has_made_is_not_made_again(finished: Path) -> 
     assert ours["study"] == "other"
     assert ours["config"] == theirs["config"]
     assert ours["tests"] == theirs["tests"]
+
+
+def test_other_test_sets_are_scored_without_training_again(finished: Path, tmp_path: Path) -> None:
+    result = read(finished / "seq-seed1.json")
+    folder, config = tmp_path / "run", result["config"]
+    shutil.copytree(config["train"]["run"], folder)
+    config["train"]["run"] = str(folder)
+    config["data"]["test"] = {"dev": config["data"]["dev"]}
+    request = Request(Config.model_validate(config), tmp_path / "result.json", {})
+    assert perform(request)
+    again = read(tmp_path / "result.json")
+    assert again["tests"].keys() == again["average"]["tests"].keys() == {"dev"}
+    for each in ("checkpoints", "last", "dev_bleu"):
+        assert again["average"][each] == result["average"][each]
 
 
 def test_a_plan_says_what_is_finished_and_what_it_takes(

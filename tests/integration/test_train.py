@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,6 +100,9 @@ def test_all_units_can_start_from_a_trained_single_one(
     )
     (started,) = [record["loss"] for record in records(tmp_path / "many", "validation")]
     assert started == pytest.approx(trained, abs=1e-3)
+    (tmp_path / "one").rename(tmp_path / "away")  # a run that has begun needs it no more
+    again = [f"train.start_from={tmp_path}/one", "train.learning_rate=1e-9", "train.steps=2"]
+    assert train(experiment_file, tmp_path / "many", *again) == 0
     assert train(experiment_file, tmp_path / "no", f"train.start_from={uninterrupted}") == 2
     assert "the model to start from has several units" in capsys.readouterr().err
 
@@ -300,6 +304,7 @@ def test_a_loss_that_is_not_finite_is_refused_and_then_stops_the_run(
     assert train(experiment_file, tmp_path, "train.max_bad_steps=3") == 2
     told = capsys.readouterr().err
     assert "the loss was not finite in 3 steps in a row, up to step 7" in told
+    assert "lower train.learning_rate or set train.clip in a new train.run" in told
     refused = records(tmp_path, "refused")
     assert [record["step"] for record in refused] == [5, 6, 7]
     assert all("train.en:" in line for record in refused for line in record["lines"])
@@ -333,6 +338,17 @@ def test_a_run_does_not_go_on_with_text_that_was_prepared_anew(
     assert "the text was prepared anew since this run began" in capsys.readouterr().err
 
 
+def test_a_finished_run_can_be_tested_on_other_text(
+    experiment_file: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(uninterrupted, tmp_path / "run")
+    dev = f"{{source: {experiment_file.parent}/dev.en, target: {experiment_file.parent}/dev.de}}"
+    assert train(experiment_file, tmp_path / "run", f"data.test={{dev: {dev}}}") == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result["tests"].keys() == {"held out", "dev"}
+    assert result["tests"]["dev"]["bleu"] == pytest.approx(result["best"]["dev_bleu"])
+
+
 def test_a_finished_run_has_nothing_left_to_do(experiment_file: Path, uninterrupted: Path) -> None:
     before = (uninterrupted / "log.jsonl").read_text()
     assert train(experiment_file, uninterrupted) == 0
@@ -355,6 +371,7 @@ def test_memory_that_is_not_there_is_told_with_the_budget(
     told = capsys.readouterr().err
     assert "out of memory on a batch of" in told
     assert "(train.batch_tokens: 400); lower it, and raise train.accumulate" in told
+    assert "in a new train.run" in told
 
 
 @pytest.mark.parametrize(
@@ -363,6 +380,7 @@ def test_memory_that_is_not_there_is_told_with_the_budget(
         (["data.prepared=/nowhere"], "/nowhere: no prepared data; run 'mute prepare'"),
         (["train.batch_tokens=5"], "train.batch_tokens (5) is less than the longest training"),
         (["data.max_length=9"], "prepared with another data.max_length; run 'mute prepare' again"),
+        (["data.test={x: {tsv: nowhere.tsv}}"], "nowhere.tsv: there is no "),
     ],
 )
 def test_what_cannot_start_says_why(
@@ -374,3 +392,4 @@ def test_what_cannot_start_says_why(
 ) -> None:
     assert train(experiment_file, tmp_path / "run", *overrides) == 2
     assert message in capsys.readouterr().err
+    assert not (tmp_path / "run" / "log.jsonl").exists()

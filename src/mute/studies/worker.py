@@ -89,19 +89,18 @@ def _average(run: Path, data: DataConfig, training: TrainConfig) -> dict[str, An
     """The scores of the last checkpoints' average, which becomes a model folder beside the best."""
     folder, record = run / f"average-{LAST}", run / f"average-{LAST}.json"
     saved = checkpoints(run / "checkpoints")[-LAST:]
-    if record.is_file() and read_json(record)["last"] == saved[-1].name:
-        return read_json(record)
-    model, tokenizer = load_model(run)
-    weights = average_checkpoints(run, len(saved))
-    save_model(folder, model.config, weights, tokenizer, max_length_of(run))
-    translator = load(folder)
-    found = {
-        "checkpoints": len(saved),
-        "last": saved[-1].name,
-        **scores(translator, data, training, folder / HYPOTHESES),
-    }
-    write_json(found, record)
-    return found
+    known = read_json(record) if record.is_file() else {}
+    if known.get("last") != saved[-1].name:
+        model, tokenizer = load_model(run)
+        weights = average_checkpoints(run, len(saved))
+        save_model(folder, model.config, weights, tokenizer, max_length_of(run))
+        known = {"checkpoints": len(saved), "last": saved[-1].name}
+    tests = data.model_dump(mode="json")["test"]
+    if known.get("of") != tests:  # which may change when training is done
+        found = scores(load(folder), data, training, folder / HYPOTHESES)
+        known = {**known, **found, "of": tests}
+        write_json(known, record)
+    return {key: value for key, value in known.items() if key != "of"}
 
 
 def scores(

@@ -9,15 +9,17 @@ from mute.configfile import load_config
 from mute.errors import MuteError
 
 CONFIG, DATA = "config.yaml", "data.digest"
-# What may differ between a run and its resumption: how long it goes on and what it keeps.
+# What may differ between a run and its resumption: how long it goes on, what it keeps, and what
+# the finished model is tested on.
 FREE_TO_CHANGE = {
-    "run",
-    "steps",
-    "validate_every",
-    "save_every",
-    "patience",
-    "keep",
-    "max_bad_steps",
+    "data.test",
+    "train.run",
+    "train.steps",
+    "train.validate_every",
+    "train.save_every",
+    "train.patience",
+    "train.keep",
+    "train.max_bad_steps",
 }
 
 
@@ -59,12 +61,12 @@ def _write(text: str, path: Path) -> None:
 
 def _flat(config: Config) -> dict[str, object]:
     """{'model.units': 4, …}, without what is free to change."""
-    settings = {}
-    for section, values in config.model_dump(mode="json").items():
-        for key, value in (values or {}).items():
-            if section != "train" or key not in FREE_TO_CHANGE:
-                settings[f"{section}.{key}"] = value
-    return settings
+    settings = {
+        f"{section}.{key}": value
+        for section, values in config.model_dump(mode="json").items()
+        for key, value in (values or {}).items()
+    }
+    return {key: value for key, value in settings.items() if key not in FREE_TO_CHANGE}
 
 
 def _differences(old: dict[str, object], new: dict[str, object]) -> list[str]:

@@ -164,8 +164,9 @@ class Trainer:
         if in_a_row >= self.config.max_bad_steps:
             raise MuteError(
                 f"the loss was not finite in {in_a_row} steps in a row, up to step "
-                f"{self.state.step}; the last checkpoint is intact: lower train.learning_rate, "
-                f"set train.clip, or look at the lines in {self.run / 'log.jsonl'}"
+                f"{self.state.step}; the last checkpoint is intact: look at the lines in "
+                f"{self.run / 'log.jsonl'}, or lower train.learning_rate or set train.clip in a "
+                f"new train.run"
             )
 
     def validate(self, validate: Validator, keep_best: Keeper) -> None:
@@ -285,7 +286,8 @@ class Trainer:
             raise MuteError(
                 f"out of memory on a batch of {sentences} sentences of {length} pieces "
                 f"(train.batch_tokens: {self.config.batch_tokens}); lower it, and raise "
-                f"train.accumulate by the same factor to keep the size of a step"
+                f"train.accumulate by the same factor to keep the size of a step, both in a new "
+                f"train.run"
             ) from None
 
 

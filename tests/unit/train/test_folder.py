@@ -31,3 +31,15 @@ def test_a_run_of_a_version_without_digests_gets_one(tmp_path: Path) -> None:
     claim_run_folder(tmp_path, config(), "data of today")
     with pytest.raises(MuteError, match="prepared anew"):
         claim_run_folder(tmp_path, config(), "data")
+
+
+def test_a_run_may_go_on_with_other_test_sets(tmp_path: Path) -> None:
+    def tested_on(name: str, source: str) -> Config:
+        text = {"source": "a.en", "target": "a.de"}
+        data = {"source": source, "target": "de", "prepared": "x", "train": [text], "dev": text}
+        return Config.model_validate({"data": {**data, "test": {name: text}}})
+
+    claim_run_folder(tmp_path, tested_on("2016", "en"), "data")
+    claim_run_folder(tmp_path, tested_on("2017", "en"), "data")
+    with pytest.raises(MuteError, match=r"other settings: data.source was en, is fr\. Change"):
+        claim_run_folder(tmp_path, tested_on("2017", "fr"), "data")
