@@ -22,8 +22,8 @@ from mute.model.transformer import Transformer, build
 from mute.result import tokenization_of, write_result
 from mute.runtime import keep_freed_memory
 from mute.train.checkpoint import TrainState, checkpoints
-from mute.train.folder import claim_run_folder
-from mute.train.group import join_group, leave_group
+from mute.train.folder import alone_in, claim_run_folder
+from mute.train.group import Group, join_group, leave_group
 from mute.train.objective import Objective
 from mute.train.trainer import Trainer, Validator
 from mute.translate.translator import Translator
@@ -34,43 +34,49 @@ def train(config: Config) -> TrainState:
 
     Raises:
         MuteError: the config lacks a section, its data is not prepared, a test set cannot be
-            read, or the run folder is of another experiment or of other data.
+            read, or the run folder is of another experiment or of other data, or another process
+            is at it.
     """
     data, training = sections(config)
     keep_freed_memory()
     group = join_group()
     try:
         prepared = load_prepared(data)
-        run = Path(training.run)
-        if group.leads:
-            check_tests(data)
-            claim_run_folder(run, config, prepared.digest)
-        torch.manual_seed(training.seed)  # before the model is built: its start is part of a run
-        tokenizer = prepared.tokenizer
-        model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
-        if training.start_from and not checkpoints(run / "checkpoints"):
-            start_from(model, tokenizer, training.start_from)
-        corpus = prepared.train
-        trainer = Trainer(
-            model.to(group.device),
-            training,
-            group,
-            reader(prepared, data.sampling, training.seed),
-            BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus)),
-            line_namer(corpus),
-        )
-
-        def keep_best(best: Mapping[str, Tensor]) -> None:
-            # What is longer than anything it was trained on is better translated in parts.
-            longest = int(corpus.lengths[0].max())
-            save_model(run / "model", config.model, best, tokenizer, longest)
-
-        state = trainer.fit(validator(prepared, data, training), keep_best)
-        if group.leads and not trainer.stopping:
-            write_result(config, data, run, state)
-        return state
+        if not group.leads:
+            return _train(config, prepared, group)
+        check_tests(data)
+        with alone_in(Path(training.run)):
+            claim_run_folder(Path(training.run), config, prepared.digest)
+            return _train(config, prepared, group)
     finally:
         leave_group()
+
+
+def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
+    data, training = sections(config)
+    run, tokenizer, corpus = Path(training.run), prepared.tokenizer, prepared.train
+    torch.manual_seed(training.seed)  # before the model is built: its start is part of a run
+    model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
+    if training.start_from and not checkpoints(run / "checkpoints"):
+        start_from(model, tokenizer, training.start_from)
+    trainer = Trainer(
+        model.to(group.device),
+        training,
+        group,
+        reader(prepared, data.sampling, training.seed),
+        BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus)),
+        line_namer(corpus),
+    )
+
+    def keep_best(best: Mapping[str, Tensor]) -> None:
+        # What is longer than anything it was trained on is better translated in parts.
+        longest = int(corpus.lengths[0].max())
+        save_model(run / "model", config.model, best, tokenizer, longest)
+
+    state = trainer.fit(validator(prepared, data, training), keep_best)
+    if group.leads and not trainer.stopping:
+        write_result(config, data, run, state)
+    return state
 
 
 def sections(config: Config) -> tuple[DataConfig, TrainConfig]:

@@ -1,5 +1,6 @@
 """Training by the commands a user types: interrupted, resumed, distributed, gone wrong."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -347,6 +348,16 @@ def test_a_finished_run_can_be_tested_on_other_text(
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert result["tests"].keys() == {"held out", "dev"}
     assert result["tests"]["dev"]["bleu"] == pytest.approx(result["best"]["dev_bleu"])
+
+
+def test_two_processes_are_not_at_the_same_run(
+    experiment_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert train(experiment_file, tmp_path) == 2
+    assert "another process is at this run" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_a_finished_run_has_nothing_left_to_do(experiment_file: Path, uninterrupted: Path) -> None:

@@ -5,7 +5,6 @@
 It goes on from whatever an earlier process left. Under torchrun, its processes train together.
 """
 
-import fcntl
 import os
 import signal
 import sys
@@ -29,6 +28,7 @@ from mute.result import HYPOTHESES, hypotheses_file, score_tests, tokenization_o
 from mute.studies.grid import read_json, same_run, write_json
 from mute.train.average import average_checkpoints
 from mute.train.checkpoint import checkpoints, remove_old
+from mute.train.folder import alone_in
 from mute.translate.translator import Translator, load
 
 STOPPED = 3
@@ -177,22 +177,6 @@ def _leads() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
-@contextmanager
-def alone_in(run: Path) -> Iterator[None]:
-    """Make sure that no other process is at this run; a dead one holds no lock.
-
-    Raises:
-        MuteError: another one is.
-    """
-    run.mkdir(parents=True, exist_ok=True)
-    with (run / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise MuteError(f"{run}: another process is at this run") from None
-        yield
-
-
 def _stop_with_parent() -> None:
     """Save and leave when the study's process is gone: nobody would take up the result."""
     parent = os.getppid()
@@ -217,7 +201,7 @@ def main(file: str) -> int:
         if not _leads():
             perform(request)
             return 0
-        with alone_in(Path(training.run)):
+        with alone_in(Path(training.run)):  # while it is scored, too
             return 0 if perform(request) else STOPPED
     except MuteError as error:
         sys.stderr.write(f"mute: {error}\n")

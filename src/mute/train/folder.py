@@ -1,5 +1,8 @@
-"""A run folder: which experiment it is of."""
+"""A run folder: which experiment it is of, and who is at it."""
 
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
@@ -8,7 +11,7 @@ from mute.config import Config
 from mute.configfile import load_config
 from mute.errors import MuteError
 
-CONFIG, DATA = "config.yaml", "data.digest"
+CONFIG, DATA, LOCK = "config.yaml", "data.digest", ".lock"
 # What may differ between a run and its resumption: how long it goes on, what it keeps, and what
 # the finished model is tested on.
 FREE_TO_CHANGE = {
@@ -21,6 +24,40 @@ FREE_TO_CHANGE = {
     "train.keep",
     "train.max_bad_steps",
 }
+
+
+# The runs this process is alone in: to lock a file again, through another handle, would fail.
+_ours: set[Path] = set()
+
+
+@contextmanager
+def alone_in(run: Path) -> Iterator[None]:
+    """Make sure that no other process is at this run; a dead one holds no lock.
+
+    A process that is alone in it already may ask again.
+
+    Raises:
+        MuteError: another one is.
+    """
+    place = run.resolve()
+    if place in _ours:
+        yield
+        return
+    run.mkdir(parents=True, exist_ok=True)
+    with (run / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MuteError(
+                f"{run}: another process is at this run; wait for it, or choose another train.run"
+            ) from None
+        except OSError:
+            pass  # some disks know no locks: better trained unguarded than not at all
+        _ours.add(place)
+        try:
+            yield
+        finally:
+            _ours.remove(place)
 
 
 def claim_run_folder(run: Path, config: Config, data: str) -> None:
