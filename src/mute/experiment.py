@@ -14,7 +14,7 @@ from mute.data.sampling import SampledPairs
 from mute.data.scored import read_scored
 from mute.data.shards import Pairs
 from mute.data.tokenizer import Tokenizer, same_vocabulary
-from mute.errors import MuteError
+from mute.errors import MuteError, Stopped
 from mute.evaluate.score import bleu
 from mute.model.folder import load_model, save_model
 from mute.model.proximal import start_from_single_unit
@@ -36,6 +36,7 @@ def train(config: Config) -> TrainState:
         MuteError: the config lacks a section, its data is not prepared, a test set cannot be
             read, or the run folder is of another experiment or of other data, or another process
             is at it.
+        Stopped: SIGTERM asked for it; what was trained is saved.
     """
     data, training = sections(config)
     keep_freed_memory()
@@ -74,7 +75,9 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
         save_model(run / "model", config.model, best, tokenizer, longest)
 
     state = trainer.fit(validator(prepared, data, training), keep_best)
-    if group.leads and not trainer.stopping:
+    if trainer.stopping:
+        raise Stopped
+    if group.leads:
         write_result(config, data, run, state)
     return state
 

@@ -134,7 +134,7 @@ def test_other_test_sets_are_scored_without_training_again(finished: Path, tmp_p
     config["train"]["run"] = str(folder)
     config["data"]["test"] = {"dev": config["data"]["dev"]}
     request = Request(Config.model_validate(config), tmp_path / "result.json", {})
-    assert perform(request)
+    perform(request)
     again = read(tmp_path / "result.json")
     assert again["tests"].keys() == again["average"]["tests"].keys() == {"dev"}
     for each in ("checkpoints", "last", "dev_bleu"):

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from mute import experiment
+from mute.config import Config
+from mute.errors import Stopped
 from mute.translate.translator import load
 from tests.integration.command import run
 
@@ -208,12 +212,32 @@ def test_a_signal_in_the_middle_loses_nothing(
     process = start(background, [*command, "--set", "train.steps=100000"])
     wait_until(lambda: len(list(interrupted.glob("checkpoints/step-*"))) > 1)
     process.send_signal(how)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == (0 if how == signal.SIGTERM else -signal.SIGKILL), errors
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == (3 if how == signal.SIGTERM else -signal.SIGKILL), errors
+    assert output == ""  # nothing that looks like a result
+    if how == signal.SIGTERM:
+        assert re.search(
+            r"^stopped at step \d+ of 100,000; the same command goes on$", errors, re.M
+        )
     end = 3 + max(int(path.name[5:]) for path in interrupted.glob("checkpoints/step-*"))
     for folder in (interrupted, tmp_path / "whole"):
         assert train(experiment_file, folder, f"train.steps={end}") == 0
     assert_same(final_tensors(interrupted, end), final_tensors(tmp_path / "whole", end))
+
+
+@pytest.mark.parametrize("launcher", [{"WORLD_SIZE": "2"}, {"TORCHELASTIC_RUN_ID": "any"}])
+def test_torchrun_does_not_take_a_stop_for_a_failure(
+    launcher: dict[str, str], experiment_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(_: Config) -> None:
+        raise Stopped
+
+    monkeypatch.setattr(experiment, "train", stop)
+    command = ["train", str(experiment_file)]
+    assert run(*command) == 3
+    for name, value in launcher.items():
+        monkeypatch.setenv(name, value)
+    assert run(*command) == 0
 
 
 ONE_MACHINE = [[*TORCHRUN]]

@@ -15,8 +15,8 @@ from typing import IO
 from mute.config import Config
 from mute.errors import MuteError
 from mute.experiment import sections
+from mute.runtime import STOPPED
 from mute.studies.grid import Run, find_twin, write_json
-from mute.studies.worker import STOPPED
 from mute.train.folder import alone_in
 
 _LOOK_EVERY = 0.2
@@ -136,7 +136,7 @@ class Runner:
             if child.run.finished():
                 outcome.finished.append(name)
                 self.tell(f"{name}: finished, {child.run.result_file}")
-            elif status == STOPPED or self.asked_to_stop:
+            elif status in (0, STOPPED) or self.asked_to_stop:  # 0 is what torchrun makes of it
                 outcome.stopped.append(name)
                 self.tell(f"{name}: stopped")
             else:

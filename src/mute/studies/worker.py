@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,17 @@ import torch
 from mute import experiment
 from mute.config import Config, DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
-from mute.errors import MuteError
+from mute.errors import MuteError, Stopped
 from mute.evaluate.score import bleu
 from mute.model.folder import load_model, max_length_of, save_model
 from mute.result import HYPOTHESES, hypotheses_file, score_tests, tokenization_of
+from mute.runtime import status_when_stopped
 from mute.studies.grid import read_json, same_run, write_json
 from mute.train.average import average_checkpoints
 from mute.train.checkpoint import checkpoints, remove_old
 from mute.train.folder import alone_in
 from mute.translate.translator import Translator, load
 
-STOPPED = 3
-"""The exit status of a run that was asked to stop, and saved."""
 LAST = 5
 """Checkpoints that are averaged, as in the paper."""
 
@@ -47,11 +46,12 @@ class Request:
     """What the result says of the run: its study, task, system and seed."""
 
 
-def perform(request: Request) -> bool:
-    """Train or go on, and leave the result; False if it was asked to stop before.
+def perform(request: Request) -> None:
+    """Train or go on, and leave the result.
 
     Raises:
         MuteError: what training raises, or the run has gone on further than it should.
+        Stopped: it was asked to stop before it was trained.
     """
     _, training = experiment.sections(request.config)
     run = Path(training.run)
@@ -60,13 +60,10 @@ def perform(request: Request) -> bool:
         with _taking_time(run):
             experiment.train(request.config)
     if not _leads():
-        return True
-    if not _is_trained(run, request.config):
-        return False
+        return
     write_json(_whole_result(request, run), request.result_file)
     if _is_of_study(run):  # its average is a model folder by now
         remove_old(run / "checkpoints", keep=1)
-    return True
 
 
 def _whole_result(request: Request, run: Path) -> dict[str, Any]:
@@ -197,15 +194,17 @@ def main(file: str) -> int:
     )
     _stop_with_parent()
     _, training = experiment.sections(request.config)
+    # The others train under the leading process's lock, which holds while it scores, too.
+    lock = alone_in(Path(training.run)) if _leads() else nullcontext()
     try:
-        if not _leads():
+        with lock:
             perform(request)
-            return 0
-        with alone_in(Path(training.run)):  # while it is scored, too
-            return 0 if perform(request) else STOPPED
+    except Stopped:
+        return status_when_stopped()
     except MuteError as error:
         sys.stderr.write(f"mute: {error}\n")
         return 2
+    return 0
 
 
 if __name__ == "__main__":

@@ -93,6 +93,11 @@ class Trainer:
                         self.validate(validate, keep_best)
                     if self._due(self.config.save_every) or self.stopping or self._done():
                         self.save()
+            if self.stopping:
+                self.progress.tell(
+                    f"stopped at step {self.state.step:,} of {self.config.steps:,}; the same "
+                    f"command goes on"
+                )
         finally:
             self.progress.close()
         return self.state
