@@ -1,4 +1,4 @@
-"""The one exception for what a user can mend."""
+"""The exceptions that end a command without a traceback."""
 
 
 class MuteError(ValueError):
@@ -7,3 +7,7 @@ class MuteError(ValueError):
     The command line prints it without a traceback and exits with status 2. Anything else that
     is raised is a defect of mute and keeps its traceback.
     """
+
+
+class Stopped(Exception):  # noqa: N818 (it is no error)
+    """A run was asked to stop: it has saved, said so, and the same command goes on."""

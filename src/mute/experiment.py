@@ -5,81 +5,81 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import yaml
 from torch import Tensor
 
 from mute.config import Config, DataConfig, TrainConfig
-from mute.configfile import load_config
 from mute.data.batching import BatchStream, Corpus, make_batch
 from mute.data.prepared import Prepared, load_prepared
 from mute.data.sampling import SampledPairs
+from mute.data.scored import read_scored
 from mute.data.shards import Pairs
 from mute.data.tokenizer import Tokenizer, same_vocabulary
-from mute.errors import MuteError
+from mute.errors import MuteError, Stopped
 from mute.evaluate.score import bleu
 from mute.model.folder import load_model, save_model
 from mute.model.proximal import start_from_single_unit
 from mute.model.transformer import Transformer, build
 from mute.result import tokenization_of, write_result
 from mute.runtime import keep_freed_memory
-from mute.train.checkpoint import TrainState
-from mute.train.group import join_group, leave_group
+from mute.train.checkpoint import TrainState, checkpoints
+from mute.train.folder import alone_in, claim_run_folder
+from mute.train.group import Group, join_group, leave_group
 from mute.train.objective import Objective
 from mute.train.trainer import Trainer, Validator
 from mute.translate.translator import Translator
-
-# What may differ between a run and its resumption: how long it goes on and what it keeps.
-FREE_TO_CHANGE = {
-    "run",
-    "steps",
-    "validate_every",
-    "save_every",
-    "patience",
-    "keep",
-    "max_bad_steps",
-}
 
 
 def train(config: Config) -> TrainState:
     """Train the config's model, or go on where the run folder's last checkpoint stands.
 
     Raises:
-        MuteError: the config lacks a section, its data is not prepared, or the run folder is of
-            another experiment.
+        MuteError: the config lacks a section, its data is not prepared, a test set cannot be
+            read, or the run folder is of another experiment or of other data, or another process
+            is at it.
+        Stopped: SIGTERM asked for it; what was trained is saved.
     """
     data, training = sections(config)
     keep_freed_memory()
     group = join_group()
     try:
         prepared = load_prepared(data)
-        if group.leads:
-            claim_run_folder(config, Path(training.run))
-        torch.manual_seed(training.seed)  # before the model is built: its start is part of a run
-        tokenizer = prepared.tokenizer
-        model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
-        if training.start_from:
-            start_from(model, tokenizer, training.start_from)
-        corpus = prepared.train
-        trainer = Trainer(
-            model.to(group.device),
-            training,
-            group,
-            reader(prepared, data.sampling, training.seed),
-            BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus)),
-            line_namer(corpus),
-        )
-
-        def keep_best(best: Mapping[str, Tensor]) -> None:
-            # What is longer than anything it was trained on is better translated in parts.
-            longest = int(corpus.lengths[0].max())
-            save_model(Path(training.run) / "model", config.model, best, tokenizer, longest)
-
-        state = trainer.fit(validator(prepared, data, training), keep_best)
-        if group.leads and not trainer.stopping:
-            write_result(config, data, Path(training.run), state)
-        return state
+        if not group.leads:
+            return _train(config, prepared, group)
+        check_tests(data)
+        with alone_in(Path(training.run)):
+            claim_run_folder(Path(training.run), config, prepared.digest)
+            return _train(config, prepared, group)
     finally:
         leave_group()
+
+
+def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
+    data, training = sections(config)
+    run, tokenizer, corpus = Path(training.run), prepared.tokenizer, prepared.train
+    torch.manual_seed(training.seed)  # before the model is built: its start is part of a run
+    model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
+    if training.start_from and not checkpoints(run / "checkpoints"):
+        start_from(model, tokenizer, training.start_from)
+    trainer = Trainer(
+        model.to(group.device),
+        training,
+        group,
+        reader(prepared, data.sampling, training.seed),
+        BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus)),
+        line_namer(corpus),
+    )
+
+    def keep_best(best: Mapping[str, Tensor]) -> None:
+        # What is longer than anything it was trained on is better translated in parts.
+        longest = int(corpus.lengths[0].max())
+        save_model(run / "model", config.model, best, tokenizer, longest)
+
+    state = trainer.fit(validator(prepared, data, training), keep_best)
+    if trainer.stopping:
+        raise Stopped
+    if group.leads:
+        write_result(config, data, run, state)
+    return state
 
 
 def sections(config: Config) -> tuple[DataConfig, TrainConfig]:
@@ -94,43 +94,14 @@ def sections(config: Config) -> tuple[DataConfig, TrainConfig]:
     return config.data, config.train
 
 
-def claim_run_folder(config: Config, run: Path) -> None:
-    """Leave the config in a new run folder; in one that is there, make sure it is the same.
+def check_tests(data: DataConfig) -> None:
+    """Read the test sets: what is wrong with them had better be told before days of training.
 
     Raises:
-        MuteError: the run folder was made with other settings; each difference is named.
+        MuteError: a file is missing, or a line of it cannot be scored.
     """
-    path = run / "config.yaml"
-    if path.is_file():
-        differences = _differences(_flat(load_config(path)), _flat(config))
-        if differences:
-            raise MuteError(
-                f"{run}: this run was started with other settings: {'; '.join(differences)}. "
-                f"Change them back, or choose another train.run"
-            )
-    run.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".writing")
-    draft.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
-    draft.replace(path)
-
-
-def _flat(config: Config) -> dict[str, object]:
-    """{'model.units': 4, …}, without what is free to change."""
-    settings = {}
-    for section, values in config.model_dump(mode="json").items():
-        for key, value in (values or {}).items():
-            if section != "train" or key not in FREE_TO_CHANGE:
-                settings[f"{section}.{key}"] = value
-    return settings
-
-
-def _differences(old: dict[str, object], new: dict[str, object]) -> list[str]:
-    keys = dict.fromkeys((*old, *new))
-    return [
-        f"{key} was {old.get(key)}, is {new.get(key)}"
-        for key in keys
-        if old.get(key) != new.get(key)
-    ]
+    for text in data.test.values():
+        read_scored(text)
 
 
 def start_from(model: Transformer, tokenizer: Tokenizer, folder: str) -> None:

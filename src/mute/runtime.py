@@ -1,4 +1,4 @@
-"""The process mute runs in: its allocator, its seeds, its device."""
+"""The process mute runs in: its allocator, its seeds, its device, its exit status."""
 
 import ctypes
 import ctypes.util
@@ -10,6 +10,8 @@ from hashlib import blake2b
 
 import torch
 
+STOPPED = 3
+"""The exit status of a run that was asked to stop, and saved."""
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 _KEEP = 2**31 - 1
@@ -34,6 +36,15 @@ def choose_device() -> torch.device:
     if torch.cuda.is_available():
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     return torch.device("cpu")
+
+
+def status_when_stopped() -> int:
+    """With which exit status to leave a run that was asked to stop, and saved.
+
+    torchrun takes anything but 0 for a failure, and `--max-restarts` would start the run again.
+    """
+    together = int(os.environ.get("WORLD_SIZE", "1")) > 1 or "TORCHELASTIC_RUN_ID" in os.environ
+    return 0 if together else STOPPED
 
 
 def seed_of(*parts: int) -> int:

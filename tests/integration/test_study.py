@@ -1,5 +1,6 @@
 """Studies in miniature: a grid of two runs, from the command to its table."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -13,13 +14,15 @@ from typing import Any
 
 import pytest
 
+from mute.config import Config
 from mute.errors import MuteError
 from mute.studies.definitions import STUDIES, Study, System
 from mute.studies.grid import read_results, runs_of
 from mute.studies.measures import FILE, Trained, measure
 from mute.studies.runner import Outcome, check
 from mute.studies.study import make_tables, run_study
-from mute.studies.worker import alone_in
+from mute.studies.worker import Request, perform
+from mute.train.folder import alone_in
 from tests.integration.command import run
 
 ONE_UNIT = ("model.units=1", "model.bias=[]", "model.sequential=false")
@@ -134,6 +137,20 @@ def test_a_run_that_another_study_has_made_is_not_made_again(finished: Path) -> 
     assert ours["tests"] == theirs["tests"]
 
 
+def test_other_test_sets_are_scored_without_training_again(finished: Path, tmp_path: Path) -> None:
+    result = read(finished / "seq-seed1.json")
+    folder, config = tmp_path / "run", result["config"]
+    shutil.copytree(config["train"]["run"], folder)
+    config["train"]["run"] = str(folder)
+    config["data"]["test"] = {"dev": config["data"]["dev"]}
+    request = Request(Config.model_validate(config), tmp_path / "result.json", {})
+    perform(request)
+    again = read(tmp_path / "result.json")
+    assert again["tests"].keys() == again["average"]["tests"].keys() == {"dev"}
+    for each in ("checkpoints", "last", "dev_bleu"):
+        assert again["average"][each] == result["average"][each]
+
+
 def test_a_plan_says_what_is_finished_and_what_it_takes(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,6 +214,20 @@ def test_the_runs_of_a_study_that_was_killed_save_and_end(place: Path) -> None:
     wait_for(lambda: "seconds" in read(run_folder / "time.json"))
     with alone_in(run_folder):
         assert not (run_folder / "result.json").exists()
+
+
+def test_a_second_study_leaves_the_first_ones_runs_alone(place: Path) -> None:
+    study = Study("twice", "one system", (SEQ,), baseline="seq", figures=())
+    runs = runs_of(study, "toy", seeds=[9])
+    said = {"output.txt": "validation 6", "request.json": "{}"}
+    runs[0].folder.mkdir(parents=True)
+    for name, text in said.items():
+        (runs[0].folder / name).write_text(text)
+    with (runs[0].folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as the first one's worker has it
+        outcome, _ = run_study(study, runs, 1, 1, lambda _: None)
+    assert "another process is at this run" in outcome.failed["seq-seed9"]
+    assert {name: (runs[0].folder / name).read_text() for name in said} == said
 
 
 def read_output(run_folder: Path) -> str:

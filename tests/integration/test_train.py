@@ -1,7 +1,10 @@
 """Training by the commands a user types: interrupted, resumed, distributed, gone wrong."""
 
+import fcntl
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +17,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from mute import experiment
+from mute.config import Config
+from mute.errors import Stopped
 from mute.translate.translator import load
 from tests.integration.command import run
 
@@ -99,6 +105,9 @@ def test_all_units_can_start_from_a_trained_single_one(
     )
     (started,) = [record["loss"] for record in records(tmp_path / "many", "validation")]
     assert started == pytest.approx(trained, abs=1e-3)
+    (tmp_path / "one").rename(tmp_path / "away")  # a run that has begun needs it no more
+    again = [f"train.start_from={tmp_path}/one", "train.learning_rate=1e-9", "train.steps=2"]
+    assert train(experiment_file, tmp_path / "many", *again) == 0
     assert train(experiment_file, tmp_path / "no", f"train.start_from={uninterrupted}") == 2
     assert "the model to start from has several units" in capsys.readouterr().err
 
@@ -203,12 +212,32 @@ def test_a_signal_in_the_middle_loses_nothing(
     process = start(background, [*command, "--set", "train.steps=100000"])
     wait_until(lambda: len(list(interrupted.glob("checkpoints/step-*"))) > 1)
     process.send_signal(how)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == (0 if how == signal.SIGTERM else -signal.SIGKILL), errors
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == (3 if how == signal.SIGTERM else -signal.SIGKILL), errors
+    assert output == ""  # nothing that looks like a result
+    if how == signal.SIGTERM:
+        assert re.search(
+            r"^stopped at step \d+ of 100,000; the same command goes on$", errors, re.M
+        )
     end = 3 + max(int(path.name[5:]) for path in interrupted.glob("checkpoints/step-*"))
     for folder in (interrupted, tmp_path / "whole"):
         assert train(experiment_file, folder, f"train.steps={end}") == 0
     assert_same(final_tensors(interrupted, end), final_tensors(tmp_path / "whole", end))
+
+
+@pytest.mark.parametrize("launcher", [{"WORLD_SIZE": "2"}, {"TORCHELASTIC_RUN_ID": "any"}])
+def test_torchrun_does_not_take_a_stop_for_a_failure(
+    launcher: dict[str, str], experiment_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(_: Config) -> None:
+        raise Stopped
+
+    monkeypatch.setattr(experiment, "train", stop)
+    command = ["train", str(experiment_file)]
+    assert run(*command) == 3
+    for name, value in launcher.items():
+        monkeypatch.setenv(name, value)
+    assert run(*command) == 0
 
 
 ONE_MACHINE = [[*TORCHRUN]]
@@ -300,6 +329,7 @@ def test_a_loss_that_is_not_finite_is_refused_and_then_stops_the_run(
     assert train(experiment_file, tmp_path, "train.max_bad_steps=3") == 2
     told = capsys.readouterr().err
     assert "the loss was not finite in 3 steps in a row, up to step 7" in told
+    assert "lower train.learning_rate or set train.clip in a new train.run" in told
     refused = records(tmp_path, "refused")
     assert [record["step"] for record in refused] == [5, 6, 7]
     assert all("train.en:" in line for record in refused for line in record["lines"])
@@ -313,6 +343,45 @@ def test_a_run_of_another_experiment_is_refused(
     assert train(experiment_file, uninterrupted, "model.units=2", "model.bias=[mask]") == 2
     told = capsys.readouterr().err
     assert "was started with other settings: model.units was 3, is 2; model.bias was" in told
+
+
+def test_a_run_does_not_go_on_with_text_that_was_prepared_anew(
+    experiment_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, text = tmp_path / "config.yaml", tmp_path / "train.tsv"
+    config.write_text(
+        f"extends: {experiment_file}\n"
+        f"data: {{prepared: {tmp_path}/prepared, train: [{{tsv: {text}}}]}}\n"
+        f"train: {{steps: 1}}\n"
+    )
+    for words in (("dog", "Hund"), ("cat", "Katze")):
+        text.write_text("".join(f"the {words[0]} {n}\tder {words[1]} {n}\n" for n in range(300)))
+        capsys.readouterr()
+        assert run("prepare", str(config), "--set", "data.tokenizer.size=300") == 0
+        status = train(config, tmp_path / "run", "data.tokenizer.size=300")
+    assert status == 2
+    assert "the text was prepared anew since this run began" in capsys.readouterr().err
+
+
+def test_a_finished_run_can_be_tested_on_other_text(
+    experiment_file: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(uninterrupted, tmp_path / "run")
+    dev = f"{{source: {experiment_file.parent}/dev.en, target: {experiment_file.parent}/dev.de}}"
+    assert train(experiment_file, tmp_path / "run", f"data.test={{dev: {dev}}}") == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result["tests"].keys() == {"held out", "dev"}
+    assert result["tests"]["dev"]["bleu"] == pytest.approx(result["best"]["dev_bleu"])
+
+
+def test_two_processes_are_not_at_the_same_run(
+    experiment_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert train(experiment_file, tmp_path) == 2
+    assert "another process is at this run" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_a_finished_run_has_nothing_left_to_do(experiment_file: Path, uninterrupted: Path) -> None:
@@ -337,6 +406,7 @@ def test_memory_that_is_not_there_is_told_with_the_budget(
     told = capsys.readouterr().err
     assert "out of memory on a batch of" in told
     assert "(train.batch_tokens: 400); lower it, and raise train.accumulate" in told
+    assert "in a new train.run" in told
 
 
 @pytest.mark.parametrize(
@@ -345,6 +415,7 @@ def test_memory_that_is_not_there_is_told_with_the_budget(
         (["data.prepared=/nowhere"], "/nowhere: no prepared data; run 'mute prepare'"),
         (["train.batch_tokens=5"], "train.batch_tokens (5) is less than the longest training"),
         (["data.max_length=9"], "prepared with another data.max_length; run 'mute prepare' again"),
+        (["data.test={x: {tsv: nowhere.tsv}}"], "nowhere.tsv: there is no "),
     ],
 )
 def test_what_cannot_start_says_why(
@@ -356,3 +427,4 @@ def test_what_cannot_start_says_why(
 ) -> None:
     assert train(experiment_file, tmp_path / "run", *overrides) == 2
     assert message in capsys.readouterr().err
+    assert not (tmp_path / "run" / "log.jsonl").exists()

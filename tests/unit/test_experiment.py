@@ -9,7 +9,7 @@ from mute.data.prepare import prepare
 from mute.data.prepared import load_prepared, write_sentences
 from mute.data.shards import Block, Pairs, ShardWriter
 from mute.errors import MuteError
-from mute.experiment import claim_run_folder, sections, validator, weights
+from mute.experiment import sections, validator, weights
 from mute.model.transformer import build
 from mute.result import score_tests
 from mute.studies.worker import dev_bleu
@@ -48,16 +48,6 @@ def test_a_config_without_a_section_is_told() -> None:
         sections(Config())
     with pytest.raises(MuteError, match="has no 'train:' section"):
         sections(Config(data=data_of(1.0)))
-
-
-def test_a_run_may_go_on_longer_but_not_differently(tmp_path: Path) -> None:
-    def config(**train: object) -> Config:
-        return Config.model_validate({"train": {"run": "x", **train}})
-
-    claim_run_folder(config(steps=10, seed=1), tmp_path)
-    claim_run_folder(config(steps=99, seed=1, keep=3, patience=2), tmp_path)
-    with pytest.raises(MuteError, match=r"other settings: train.seed was 1, is 2\. Change"):
-        claim_run_folder(config(steps=99, seed=2), tmp_path)
 
 
 def test_validation_and_tests_score_against_all_references(

@@ -7,15 +7,22 @@ import sys
 
 from mute.cli import scoring, training, translating
 from mute.cli.app import app
-from mute.errors import MuteError
+from mute.errors import MuteError, Stopped
 
 __all__ = ["app", "main", "scoring", "training", "translating"]
 
 
 def main() -> None:
-    """Run a command; a user's mistake is told in one sentence, with exit status 2."""
+    """Run a command; a user's mistake is told in one sentence, with exit status 2.
+
+    Training that was asked to stop ends with status 3, since it is not finished.
+    """
     try:
         app()
     except MuteError as error:
         sys.stderr.write(f"mute: {error}\n")
         raise SystemExit(2) from None
+    except Stopped:
+        from mute.runtime import status_when_stopped
+
+        raise SystemExit(status_when_stopped()) from None

@@ -1,5 +1,6 @@
 """What a prepared folder was made from, to tell whether it still holds."""
 
+import json
 from collections.abc import Iterable
 from hashlib import file_digest
 from pathlib import Path
@@ -33,11 +34,12 @@ class Manifest(BaseModel):
 
     def agrees_with(self, other: "Manifest") -> bool:
         """Whether preparing again would give the same; where the files lie does not matter."""
-        return (self.format, self.settings, [each.digest for each in self.inputs]) == (
-            other.format,
-            other.settings,
-            [each.digest for each in other.inputs],
-        )
+        return self.identity() == other.identity()
+
+    def identity(self) -> str:
+        """All that decides what the folder holds, as one text."""
+        digests = [each.digest for each in self.inputs]
+        return json.dumps([self.format, self.settings, digests], sort_keys=True)
 
     def save(self, folder: Path) -> None:
         """Write it into a prepared folder."""

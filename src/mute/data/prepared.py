@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 
 from mute.config import DataConfig
-from mute.data.manifest import load_manifest, settings_of
+from mute.data.manifest import Manifest, load_manifest, settings_of
 from mute.data.report import Report
 from mute.data.scored import by_reference
 from mute.data.shards import Pairs
@@ -27,6 +28,8 @@ class Prepared:
     dev_references: list[list[str]]
     """All references of the development text, each whole, to score against."""
     report: Report
+    digest: str
+    """Of all it was made from, and of the tokenizer: equal ones mean equal ids."""
 
 
 def load_prepared(config: DataConfig) -> Prepared:
@@ -54,7 +57,15 @@ def load_prepared(config: DataConfig) -> Prepared:
         dev_text={"source": _read_sentences(folder / f"{DEV}.source"), "target": references[0]},
         dev_references=references,
         report=Report.load(folder),
+        digest=_digest(manifest, folder / TOKENIZER),
     )
+
+
+def _digest(manifest: Manifest, tokenizer: Path) -> str:
+    digest = blake2b(manifest.identity().encode(), digest_size=16)
+    for file in sorted(tokenizer.iterdir()):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def reference_files(folder: Path, count: int) -> list[Path]:

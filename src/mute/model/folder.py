@@ -1,6 +1,7 @@
 """A model on disk: config.json, model.safetensors and the tokenizer, complete by itself."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,13 @@ from typing import Any
 import torch
 from pydantic import ValidationError
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from mute.config import ModelConfig
 from mute.data.tokenizer import Tokenizer, load_tokenizer
 from mute.errors import MuteError
+from mute.model.tensors import push_to_disk, save_tensors
 from mute.model.transformer import Transformer, build
 
 FORMAT = 1
@@ -27,7 +29,7 @@ def save_model(
     tokenizer: Tokenizer,
     max_length: int,
 ) -> None:
-    """Write a model folder; in one that is there, the weights are replaced in one move.
+    """Write a model folder; in one that is there, the files are replaced when all are written.
 
     Args:
         folder: made if it is not there
@@ -35,18 +37,39 @@ def save_model(
         weights: its parameters by name
         tokenizer: what it reads and writes with
         max_length: of a source sentence in pieces; longer ones are translated in parts
+
+    Raises:
+        MuteError: the disk is full or refuses; what was there before is as it was.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(folder / TOKENIZER)
     settings = {
         "format": FORMAT,
         "max_length": max_length,
         "model": config.model_dump(mode="json"),
     }
-    (folder / CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-    draft = folder / f".{WEIGHTS}.writing"
-    save_file({name: value.contiguous() for name, value in weights.items()}, draft)
-    draft.replace(folder / WEIGHTS)
+    draft = folder / ".writing"
+    try:
+        shutil.rmtree(draft, ignore_errors=True)
+        tokenizer.save(draft / TOKENIZER)
+        (draft / CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+        save_tensors(weights, draft / WEIGHTS)
+        _move_files(draft, folder)
+    except OSError as error:
+        raise MuteError(
+            f"{folder}: the model cannot be saved ({error.strerror}); what was there before is "
+            f"intact: make room and run the same command again"
+        ) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _move_files(draft: Path, folder: Path) -> None:
+    """Put every file in its place, once all are on the disk; the weights come last."""
+    files = (*(draft / TOKENIZER).iterdir(), draft / CONFIG, draft / WEIGHTS)
+    for path in files:
+        push_to_disk(path)
+    (folder / TOKENIZER).mkdir(exist_ok=True)
+    for path in files:
+        path.replace(folder / path.relative_to(draft))
 
 
 def model_folder(path: Path | str) -> Path:

@@ -15,8 +15,9 @@ from typing import IO
 from mute.config import Config
 from mute.errors import MuteError
 from mute.experiment import sections
+from mute.runtime import STOPPED
 from mute.studies.grid import Run, find_twin, write_json
-from mute.studies.worker import STOPPED
+from mute.train.folder import alone_in
 
 _LOOK_EVERY = 0.2
 OUTPUT = "output.txt"
@@ -67,13 +68,22 @@ class Runner:
         with self._passing_signals_on():
             while self.children or (queue and not self.asked_to_stop):
                 while queue and len(self.children) < self.jobs and not self.asked_to_stop:
-                    self.children.append(self._start(queue.pop(0)))
-                    if self.asked_to_stop:  # while it was started, and so without it
-                        self.children[-1].process.send_signal(signal.SIGTERM)
+                    self._try_to_start(queue.pop(0), outcome)
                 time.sleep(_LOOK_EVERY)
                 self._reap(outcome)
         outcome.waiting = [run.name for run in queue]
         return outcome
+
+    def _try_to_start(self, run: Run, outcome: Outcome) -> None:
+        try:
+            child = self._start(run)
+        except MuteError as error:
+            outcome.failed[run.name] = str(error)
+            self.tell(f"{run.name}: failed")
+            return
+        self.children.append(child)
+        if self.asked_to_stop:  # while it was started, and so without it
+            child.process.send_signal(signal.SIGTERM)
 
     def _start(self, run: Run) -> _Child:
         config = _in_twins_folder(run.config)
@@ -89,8 +99,10 @@ class Runner:
                 "seed": run.seed,
             },
         }
-        write_json(request, folder / "request.json")
-        output = (folder / OUTPUT).open("wb")
+        with alone_in(folder):  # the files of a run that another study is at are not ours
+            write_json(request, folder / "request.json")
+            (folder / OUTPUT).write_bytes(b"")
+        output = (folder / OUTPUT).open("ab")
         process = subprocess.Popen(  # noqa: S603 (our own words)
             [*self._launcher(), "mute.studies.worker", str(folder / "request.json")],
             stdin=subprocess.DEVNULL,
@@ -124,7 +136,7 @@ class Runner:
             if child.run.finished():
                 outcome.finished.append(name)
                 self.tell(f"{name}: finished, {child.run.result_file}")
-            elif status == STOPPED or self.asked_to_stop:
+            elif status in (0, STOPPED) or self.asked_to_stop:  # 0 is what torchrun makes of it
                 outcome.stopped.append(name)
                 self.tell(f"{name}: stopped")
             else:

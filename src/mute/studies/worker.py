@@ -5,14 +5,13 @@
 It goes on from whatever an earlier process left. Under torchrun, its processes train together.
 """
 
-import fcntl
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,17 +21,17 @@ import torch
 from mute import experiment
 from mute.config import Config, DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
-from mute.errors import MuteError
+from mute.errors import MuteError, Stopped
 from mute.evaluate.score import bleu
 from mute.model.folder import load_model, max_length_of, save_model
 from mute.result import HYPOTHESES, hypotheses_file, score_tests, tokenization_of
+from mute.runtime import status_when_stopped
 from mute.studies.grid import read_json, same_run, write_json
 from mute.train.average import average_checkpoints
 from mute.train.checkpoint import checkpoints, remove_old
+from mute.train.folder import alone_in
 from mute.translate.translator import Translator, load
 
-STOPPED = 3
-"""The exit status of a run that was asked to stop, and saved."""
 LAST = 5
 """Checkpoints that are averaged, as in the paper."""
 
@@ -47,11 +46,12 @@ class Request:
     """What the result says of the run: its study, task, system and seed."""
 
 
-def perform(request: Request) -> bool:
-    """Train or go on, and leave the result; False if it was asked to stop before.
+def perform(request: Request) -> None:
+    """Train or go on, and leave the result.
 
     Raises:
         MuteError: what training raises, or the run has gone on further than it should.
+        Stopped: it was asked to stop before it was trained.
     """
     _, training = experiment.sections(request.config)
     run = Path(training.run)
@@ -60,13 +60,10 @@ def perform(request: Request) -> bool:
         with _taking_time(run):
             experiment.train(request.config)
     if not _leads():
-        return True
-    if not _is_trained(run, request.config):
-        return False
+        return
     write_json(_whole_result(request, run), request.result_file)
     if _is_of_study(run):  # its average is a model folder by now
         remove_old(run / "checkpoints", keep=1)
-    return True
 
 
 def _whole_result(request: Request, run: Path) -> dict[str, Any]:
@@ -89,19 +86,18 @@ def _average(run: Path, data: DataConfig, training: TrainConfig) -> dict[str, An
     """The scores of the last checkpoints' average, which becomes a model folder beside the best."""
     folder, record = run / f"average-{LAST}", run / f"average-{LAST}.json"
     saved = checkpoints(run / "checkpoints")[-LAST:]
-    if record.is_file() and read_json(record)["last"] == saved[-1].name:
-        return read_json(record)
-    model, tokenizer = load_model(run)
-    weights = average_checkpoints(run, len(saved))
-    save_model(folder, model.config, weights, tokenizer, max_length_of(run))
-    translator = load(folder)
-    found = {
-        "checkpoints": len(saved),
-        "last": saved[-1].name,
-        **scores(translator, data, training, folder / HYPOTHESES),
-    }
-    write_json(found, record)
-    return found
+    known = read_json(record) if record.is_file() else {}
+    if known.get("last") != saved[-1].name:
+        model, tokenizer = load_model(run)
+        weights = average_checkpoints(run, len(saved))
+        save_model(folder, model.config, weights, tokenizer, max_length_of(run))
+        known = {"checkpoints": len(saved), "last": saved[-1].name}
+    tests = data.model_dump(mode="json")["test"]
+    if known.get("of") != tests:  # which may change when training is done
+        found = scores(load(folder), data, training, folder / HYPOTHESES)
+        known = {**known, **found, "of": tests}
+        write_json(known, record)
+    return {key: value for key, value in known.items() if key != "of"}
 
 
 def scores(
@@ -178,22 +174,6 @@ def _leads() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
-@contextmanager
-def alone_in(run: Path) -> Iterator[None]:
-    """Make sure that no other process is at this run; a dead one holds no lock.
-
-    Raises:
-        MuteError: another one is.
-    """
-    run.mkdir(parents=True, exist_ok=True)
-    with (run / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise MuteError(f"{run}: another process is at this run") from None
-        yield
-
-
 def _stop_with_parent() -> None:
     """Save and leave when the study's process is gone: nobody would take up the result."""
     parent = os.getppid()
@@ -214,15 +194,17 @@ def main(file: str) -> int:
     )
     _stop_with_parent()
     _, training = experiment.sections(request.config)
+    # The others train under the leading process's lock, which holds while it scores, too.
+    lock = alone_in(Path(training.run)) if _leads() else nullcontext()
     try:
-        if not _leads():
+        with lock:
             perform(request)
-            return 0
-        with alone_in(Path(training.run)):
-            return 0 if perform(request) else STOPPED
+    except Stopped:
+        return status_when_stopped()
     except MuteError as error:
         sys.stderr.write(f"mute: {error}\n")
         return 2
+    return 0
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ and checksums in `state.json` tell whether it still is.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,15 +14,18 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from mute.data.batching import Position
 from mute.errors import MuteError
+from mute.model.tensors import push_to_disk, save_tensors
+from mute.train.group import Group
 
 FORMAT = 1
 STATE = "state.json"
 Tensors = dict[str, Tensor]
+_NOT_WHOLE = (OSError, ValueError, KeyError, TypeError)
 
 
 @dataclass
@@ -50,7 +52,7 @@ def save_checkpoint(folder: Path, state: TrainState, tensors: Mapping[str, Tenso
     Raises:
         MuteError: the disk is full or refuses; what was there before is as it was.
     """
-    final = folder / f"step-{state.step:08d}"
+    final = _path(folder, state.step)
     draft = folder / f".{final.name}.writing"
     try:
         shutil.rmtree(draft, ignore_errors=True)
@@ -58,12 +60,12 @@ def save_checkpoint(folder: Path, state: TrainState, tensors: Mapping[str, Tenso
         sums = {}
         for name, values in tensors.items():
             path = draft / f"{name}.safetensors"
-            save_file({key: value.contiguous() for key, value in values.items()}, path)
+            save_tensors(values, path)
             sums[path.name] = _checksum(path)
         content = {"format": FORMAT, "state": asdict(state), "files": sums}
         (draft / STATE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         for path in (*draft.iterdir(), draft):
-            _push_to_disk(path)
+            push_to_disk(path)
         shutil.rmtree(final, ignore_errors=True)
         draft.rename(final)
     except OSError as error:
@@ -100,7 +102,7 @@ def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]
     for path in reversed(checkpoints(folder)):
         try:
             return *_load(path), complaints
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except _NOT_WHOLE as error:
             complaints.append(f"{path}: not whole, so the one before it is used ({error})")
     if complaints:
         raise MuteError(
@@ -108,6 +110,33 @@ def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]
             f"start anew. The newest: {complaints[0]}"
         )
     return None
+
+
+def load_together(
+    folder: Path, group: Group
+) -> tuple[TrainState, dict[str, Tensors], list[str]] | None:
+    """What `load_latest` finds for the leading process, in every process of the group.
+
+    Raises:
+        MuteError: as `load_latest`, or a process cannot read the checkpoint that the leading one
+            has read; with an older one, it would train another model.
+    """
+    found = load_latest(folder) if group.leads else None
+    step = int(group.follow(found[0].step if found else 0))
+    if group.leads or not step:
+        return found
+    path = _path(folder, step)
+    try:
+        return *_load(path), []
+    except _NOT_WHOLE as error:
+        raise MuteError(
+            f"process {group.rank} of {group.size} cannot read {path}, from which the leading "
+            f"process goes on ({error}); run folders must be on a disk that all machines see"
+        ) from None
+
+
+def _path(folder: Path, step: int) -> Path:
+    return folder / f"step-{step:08d}"
 
 
 def _load(path: Path) -> tuple[TrainState, dict[str, Tensors]]:
@@ -130,7 +159,7 @@ def weights_of(path: Path) -> Tensors:
     """
     try:
         _, tensors = _load(path)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except _NOT_WHOLE as error:
         raise MuteError(f"{path}: not a whole checkpoint ({error})") from None
     return tensors.get("average", tensors["weights"])
 
@@ -146,11 +175,3 @@ def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             yield block
-
-
-def _push_to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

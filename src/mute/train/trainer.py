@@ -21,7 +21,7 @@ from mute.model.folder import load_weights
 from mute.model.transformer import Transformer
 from mute.runtime import bfloat16_is_safe, seed_of
 from mute.train.average import WeightAverage
-from mute.train.checkpoint import TrainState, load_latest, remove_old, save_checkpoint
+from mute.train.checkpoint import TrainState, load_together, remove_old, save_checkpoint
 from mute.train.group import Group, without_exchange
 from mute.train.objective import Objective
 from mute.train.progress import Progress, Silence, forget_after
@@ -93,6 +93,11 @@ class Trainer:
                         self.validate(validate, keep_best)
                     if self._due(self.config.save_every) or self.stopping or self._done():
                         self.save()
+            if self.stopping:
+                self.progress.tell(
+                    f"stopped at step {self.state.step:,} of {self.config.steps:,}; the same "
+                    f"command goes on"
+                )
         finally:
             self.progress.close()
         return self.state
@@ -164,8 +169,9 @@ class Trainer:
         if in_a_row >= self.config.max_bad_steps:
             raise MuteError(
                 f"the loss was not finite in {in_a_row} steps in a row, up to step "
-                f"{self.state.step}; the last checkpoint is intact: lower train.learning_rate, "
-                f"set train.clip, or look at the lines in {self.run / 'log.jsonl'}"
+                f"{self.state.step}; the last checkpoint is intact: look at the lines in "
+                f"{self.run / 'log.jsonl'}, or lower train.learning_rate or set train.clip in a "
+                f"new train.run"
             )
 
     def validate(self, validate: Validator, keep_best: Keeper) -> None:
@@ -207,7 +213,7 @@ class Trainer:
 
     def resume(self) -> list[str]:
         """Go on from the last whole checkpoint, if there is one; say which ones are not whole."""
-        found = load_latest(self.run / "checkpoints")
+        found = load_together(self.run / "checkpoints", self.group)
         if self.group.leads:
             forget_after(self.run, found[0].step if found else 0)
         self.group.wait()
@@ -285,7 +291,8 @@ class Trainer:
             raise MuteError(
                 f"out of memory on a batch of {sentences} sentences of {length} pieces "
                 f"(train.batch_tokens: {self.config.batch_tokens}); lower it, and raise "
-                f"train.accumulate by the same factor to keep the size of a step"
+                f"train.accumulate by the same factor to keep the size of a step, both in a new "
+                f"train.run"
             ) from None
 
 

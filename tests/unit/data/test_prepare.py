@@ -326,3 +326,19 @@ def test_a_damaged_folder_is_told(name: str) -> None:
     Path("out/prepared", name).unlink()
     with pytest.raises(MuteError, match=rf"{name}.*prepare"):
         load_prepared(config())
+
+
+def test_the_digest_tells_other_text_and_another_tokenizer() -> None:
+    def digest() -> str:
+        prepare(config(), processes=1)
+        return load_prepared(config()).digest
+
+    first = digest()
+    assert digest() == first
+    settings = next(Path(config().prepared, "tokenizer").glob("*.json"))
+    settings.write_text(settings.read_text() + " ")
+    assert digest() != first
+    write("train.en", sentences("en")[::-1])
+    changed = digest()
+    write("train.en", sentences("en"))
+    assert changed != digest() == first

@@ -1,7 +1,5 @@
-import errno
 import json
 from pathlib import Path
-from unittest import mock
 
 import pytest
 import torch
@@ -12,10 +10,13 @@ from mute.train.checkpoint import (
     TrainState,
     checkpoints,
     load_latest,
+    load_together,
     remove_old,
     save_checkpoint,
     weights_of,
 )
+from mute.train.group import Group
+from tests.unit.full_disk import said_on_a_full_disk
 
 
 def saved(folder: Path, step: int) -> Path:
@@ -80,6 +81,36 @@ def test_only_damaged_checkpoints_are_an_error(tmp_path: Path) -> None:
         load_latest(tmp_path)
 
 
+class Following(Group):
+    """The second of two processes; the first says that it is at step 10."""
+
+    def follow(self, score: float) -> float:
+        assert score == 0
+        return 10.0
+
+
+FOLLOWING = Following(1, 2, torch.device("cpu"))
+
+
+def test_all_processes_load_what_the_leading_one_does(tmp_path: Path) -> None:
+    saved(tmp_path, 10)
+    saved(tmp_path, 20)  # which the leading process could not read
+    found = load_together(tmp_path, FOLLOWING)
+    assert found is not None
+    assert found[0].step == 10
+    leading = load_together(tmp_path, Group(0, 1, torch.device("cpu")))
+    assert leading is not None
+    assert leading[0].step == 20
+
+
+def test_a_process_that_cannot_load_it_takes_no_other(tmp_path: Path) -> None:
+    saved(tmp_path, 5)
+    cut_short(saved(tmp_path, 10))
+    told = "process 1 of 2 cannot read .*step-00000010.*weights.safetensors is damaged"
+    with pytest.raises(MuteError, match=told):
+        load_together(tmp_path, FOLLOWING)
+
+
 def test_another_format_is_refused(tmp_path: Path) -> None:
     path = saved(tmp_path, 10) / "state.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
@@ -89,16 +120,17 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     saved(tmp_path, 10)
-    full = OSError(errno.ENOSPC, "No space left on device")
-    with (
-        mock.patch("mute.train.checkpoint.os.fsync", side_effect=full),
-        pytest.raises(MuteError, match=r"cannot be saved \(No space left on device\); .* intact"),
-    ):
-        saved(tmp_path, 20)
+    told = said_on_a_full_disk(f"""
+import torch
+from mute.train.checkpoint import TrainState, save_checkpoint
+tensors = {{"weights": {{"a": torch.zeros(5000)}}}}
+try_with_room_for(4096, lambda: save_checkpoint(Path({str(tmp_path)!r}), TrainState(20), tensors))
+""")
+    assert len(told) == 1
+    assert "step-00000020: cannot be saved (" in told[0]
+    assert "File too large" in told[0]
+    assert "intact" in told[0]
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000010"]
-    found = load_latest(tmp_path)
-    assert found is not None
-    assert found[0].step == 10
 
 
 def test_old_checkpoints_and_drafts_go(tmp_path: Path) -> None:

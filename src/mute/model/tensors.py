@@ -1,0 +1,35 @@
+"""Writing tensors to the disk, which may be full."""
+
+import errno
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+from torch import Tensor
+
+
+def save_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Write a safetensors file.
+
+    Raises:
+        OSError: the disk is full or refuses.
+    """
+    try:
+        save_file({name: value.contiguous() for name, value in tensors.items()}, path)
+    except SafetensorError as error:  # what safetensors makes of an OSError
+        raise OSError(errno.EIO, str(error), str(path)) from None
+
+
+def push_to_disk(path: Path) -> None:
+    """Wait until a file or folder is on the disk: some tell only then that it is full.
+
+    Raises:
+        OSError: it is.
+    """
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,115 @@
+"""A run folder: which experiment it is of, and who is at it."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from mute.config import Config
+from mute.configfile import load_config
+from mute.errors import MuteError
+
+CONFIG, DATA, LOCK = "config.yaml", "data.digest", ".lock"
+# What may differ between a run and its resumption: how long it goes on, what it keeps, and what
+# the finished model is tested on.
+FREE_TO_CHANGE = {
+    "data.test",
+    "train.run",
+    "train.steps",
+    "train.validate_every",
+    "train.save_every",
+    "train.patience",
+    "train.keep",
+    "train.max_bad_steps",
+}
+
+
+# The runs this process is alone in: to lock a file again, through another handle, would fail.
+_ours: set[Path] = set()
+
+
+@contextmanager
+def alone_in(run: Path) -> Iterator[None]:
+    """Make sure that no other process is at this run; a dead one holds no lock.
+
+    A process that is alone in it already may ask again.
+
+    Raises:
+        MuteError: another one is.
+    """
+    place = run.resolve()
+    if place in _ours:
+        yield
+        return
+    run.mkdir(parents=True, exist_ok=True)
+    with (run / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MuteError(
+                f"{run}: another process is at this run; wait for it, or choose another train.run"
+            ) from None
+        except OSError:
+            pass  # some disks know no locks: better trained unguarded than not at all
+        _ours.add(place)
+        try:
+            yield
+        finally:
+            _ours.remove(place)
+
+
+def claim_run_folder(run: Path, config: Config, data: str) -> None:
+    """Leave the config in a new run folder; in one that is there, make sure it is the same.
+
+    Args:
+        run: the folder
+        config: of the experiment
+        data: the digest of its prepared data, which must be the same too: the ids of another
+            vocabulary mean other words
+
+    Raises:
+        MuteError: the run folder was made with other settings, of which each is named, or with
+            other data.
+    """
+    if (run / CONFIG).is_file():
+        differences = _differences(_flat(load_config(run / CONFIG)), _flat(config))
+        if differences:
+            raise MuteError(
+                f"{run}: this run was started with other settings: {'; '.join(differences)}. "
+                f"Change them back, or choose another train.run"
+            )
+    # Earlier versions left no digest.
+    if (run / DATA).is_file() and (run / DATA).read_text().strip() != data:
+        raise MuteError(
+            f"{run}: the text was prepared anew since this run began; choose another train.run"
+        )
+    run.mkdir(parents=True, exist_ok=True)
+    _write(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), run / CONFIG)
+    _write(f"{data}\n", run / DATA)
+
+
+def _write(text: str, path: Path) -> None:
+    draft = path.with_suffix(".writing")
+    draft.write_text(text)
+    draft.replace(path)
+
+
+def _flat(config: Config) -> dict[str, object]:
+    """{'model.units': 4, …}, without what is free to change."""
+    settings = {
+        f"{section}.{key}": value
+        for section, values in config.model_dump(mode="json").items()
+        for key, value in (values or {}).items()
+    }
+    return {key: value for key, value in settings.items() if key not in FREE_TO_CHANGE}
+
+
+def _differences(old: dict[str, object], new: dict[str, object]) -> list[str]:
+    keys = dict.fromkeys((*old, *new))
+    return [
+        f"{key} was {old.get(key)}, is {new.get(key)}"
+        for key in keys
+        if old.get(key) != new.get(key)
+    ]

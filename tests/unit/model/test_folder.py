@@ -1,0 +1,54 @@
+from pathlib import Path
+
+import torch
+
+from mute.config import TokenizerConfig
+from mute.data.tokenizer import learn_tokenizer
+from mute.model.folder import load_model, save_model
+from mute.model.transformer import build
+from tests.unit.data.sentences import pairs
+from tests.unit.full_disk import said_on_a_full_disk
+from tests.unit.model.oracle import small
+
+
+def saved(folder: Path) -> None:
+    tokenizer = learn_tokenizer(pairs("en", "de"), TokenizerConfig(size=330), ("en", "de"))
+    torch.manual_seed(1)
+    model = build(small(), (tokenizer.source_size, tokenizer.target_size))
+    save_model(folder, model.config, dict(model.named_parameters()), tokenizer, max_length=33)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_a_model_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
+    saved(tmp_path)
+    before = content(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"another one")
+    saved(tmp_path)
+    assert content(tmp_path) == before
+    load_model(tmp_path)
+
+
+def test_on_a_full_disk_the_model_stays_what_it_was(tmp_path: Path) -> None:
+    saved(tmp_path)
+    before = content(tmp_path)
+    room_for_the_tokenizer = max(
+        len(before[name]) for name in before if name != "model.safetensors"
+    )
+    assert room_for_the_tokenizer < len(before["model.safetensors"])
+    told = said_on_a_full_disk(f"""
+from mute.model.folder import load_model, save_model
+folder = Path({str(tmp_path)!r})
+model, tokenizer = load_model(folder)
+weights = {{name: value + 1 for name, value in model.named_parameters()}}
+for bytes in (10, {room_for_the_tokenizer}):
+    try_with_room_for(bytes, lambda: save_model(folder, model.config, weights, tokenizer, 34))
+""")
+    assert len(told) == 2
+    for sentence in told:
+        assert sentence.startswith(f"{tmp_path}: the model cannot be saved (")
+        assert "File too large" in sentence
+    assert content(tmp_path) == before
