@@ -1,19 +1,27 @@
 """What two experiments differ in."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 Settings = Mapping[str, Any]
 """A config as its file has it: {'model': {'units': 4, …}, …}."""
 
 
-def differences(one: Settings, other: Settings) -> dict[str, tuple[Any, Any]]:
-    """Every setting that is not the same in both: {'model.units': (4, 1)}; None where it lacks."""
+def differences(
+    one: Settings, other: Settings, apart_from: Collection[str]
+) -> dict[str, tuple[Any, Any]]:
+    """What is not the same in both, such as {'model.units': (4, 1)}; None where there is none.
+
+    Args:
+        one: the settings of an experiment
+        other: those of another
+        apart_from: keys that do not count
+    """
     ours, theirs = _flat(one), _flat(other)
     return {
         key: (ours.get(key), theirs.get(key))
         for key in dict.fromkeys((*ours, *theirs))
-        if ours.get(key) != theirs.get(key)
+        if key not in apart_from and ours.get(key) != theirs.get(key)
     }
 
 

@@ -15,11 +15,10 @@ from mute.data.scored import read_scored
 from mute.data.shards import Pairs
 from mute.data.tokenizer import Tokenizer, same_vocabulary
 from mute.errors import MuteError, Stopped
-from mute.evaluate.score import bleu
 from mute.model.folder import load_model, save_model
 from mute.model.proximal import start_from_single_unit
 from mute.model.transformer import Transformer, build
-from mute.result import tokenization_of, write_result
+from mute.result import translate_and_score, write_result
 from mute.runtime import keep_freed_memory
 from mute.train.checkpoint import TrainState, checkpoints
 from mute.train.folder import alone_in, claim_run_folder
@@ -70,9 +69,7 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
     )
 
     def keep_best(best: Mapping[str, Tensor]) -> None:
-        # What is longer than anything it was trained on is better translated in parts.
-        longest = int(corpus.lengths[0].max())
-        save_model(run / "model", config.model, best, tokenizer, longest)
+        save_model(run / "model", config.model, best, tokenizer, longest_source(prepared))
 
     state = trainer.fit(validator(prepared, data, training), keep_best)
     if trainer.stopping:
@@ -149,6 +146,11 @@ def line_namer(corpus: Pairs) -> Callable[[int], str]:
     return name
 
 
+def longest_source(prepared: Prepared) -> int:
+    """In pieces: what is longer than all a model was trained on is better translated in parts."""
+    return int(prepared.train.lengths[0].max())
+
+
 def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Validator:
     """What measures a model on the development set: its loss, and its BLEU as a user sees it.
 
@@ -157,7 +159,6 @@ def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Va
     corpus = prepared.dev
     budget = max(training.batch_tokens, int(max(each.max() for each in corpus.lengths)) + 1)
     batches = list(BatchStream(corpus, budget, seed=0).epoch(0))
-    tokenization = tokenization_of(data)
     source, references = prepared.dev_text["source"], prepared.dev_references
 
     @torch.inference_mode()
@@ -169,14 +170,8 @@ def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Va
             batch = make_batch(corpus, indices)
             loss += float(objective(batch.to(device)).likelihood)
             tokens += batch.target_tokens
-        translator = Translator(model, prepared.tokenizer)
-        translations = translator.translate(source, training.beam, training.length_penalty)
-        score = bleu(
-            [translation.text for translation in translations],
-            references,
-            tokenize=tokenization,
-            lowercase=data.tokenizer.lowercase,
-        )
+        translator = Translator(model, prepared.tokenizer, longest_source(prepared))
+        _, score = translate_and_score(translator, source, references, data, training)
         return {"loss": loss / tokens, "bleu": score.value}
 
     return validate

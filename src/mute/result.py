@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from mute import __version__
 from mute.config import Config, DataConfig, ParallelText, TrainConfig
 from mute.data.prepared import write_sentences
 from mute.data.scored import read_scored
-from mute.evaluate.score import Tokenization, bleu, tokenization_for
+from mute.evaluate.score import Score, Tokenization, bleu, tokenization_for
 from mute.model.fusion import Fusion, SequentialFusion
 from mute.model.transformer import Transformer
 from mute.train.checkpoint import TrainState
@@ -65,21 +66,38 @@ def tokenization_of(data: DataConfig) -> Tokenization:
     return tokenization_for(data.tokenizer, data.target)
 
 
+def translate_and_score(
+    translator: Translator,
+    sources: Sequence[str],
+    references: Sequence[Sequence[str]],
+    data: DataConfig,
+    training: TrainConfig,
+) -> tuple[list[str], Score]:
+    """Translate as the config says, and score as a user sees it.
+
+    Args:
+        translator: of the model
+        sources: sentences
+        references: a list of as many sentences for each reference
+        data: how words are cut, and whether case counts
+        training: how the search goes
+
+    Returns:
+        the translations, and their BLEU
+    """
+    translations = translator.translate(sources, training.beam, training.length_penalty)
+    hypotheses = [translation.text for translation in translations]
+    cut, lowercase = tokenization_of(data), data.tokenizer.lowercase
+    return hypotheses, bleu(hypotheses, references, tokenize=cut, lowercase=lowercase)
+
+
 def _score(
     translator: Translator, text: ParallelText, data: DataConfig, training: TrainConfig, file: Path
 ) -> dict[str, Any]:
     pairs, references = read_scored(text)
-    translations = translator.translate(
-        [pair.source for pair in pairs], training.beam, training.length_penalty
-    )
-    hypotheses = [translation.text for translation in translations]
+    sources = [pair.source for pair in pairs]
+    hypotheses, score = translate_and_score(translator, sources, references, data, training)
     write_sentences(hypotheses, file)
-    score = bleu(
-        hypotheses,
-        references,
-        tokenize=tokenization_of(data),
-        lowercase=data.tokenizer.lowercase,
-    )
     digest = blake2b("\n".join(hypotheses).encode(), digest_size=8).hexdigest()
     return {"bleu": score.value, "signature": score.signature, "hypotheses": digest}
 

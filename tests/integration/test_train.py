@@ -123,6 +123,8 @@ def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
     stalled = ["train.learning_rate=1e-9", "train.validate_every=1", "train.patience=2"]
     assert train(experiment_file, tmp_path, *stalled) == 0
     assert [record["step"] for record in records(tmp_path, "validation")] == [1, 2, 3]
+    best = json.loads((tmp_path / "result.json").read_text())["best"]
+    assert best["step"] == 3, "of equals the last"
 
 
 def test_the_last_checkpoints_average_to_a_model_folder(
@@ -200,7 +202,7 @@ def start(background: list[subprocess.Popen[str]], command: list[str]) -> subpro
     return process
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_signal_in_the_middle_loses_nothing(
     how: signal.Signals,
     experiment_file: Path,
@@ -213,9 +215,9 @@ def test_a_signal_in_the_middle_loses_nothing(
     wait_until(lambda: len(list(interrupted.glob("checkpoints/step-*"))) > 1)
     process.send_signal(how)
     output, errors = process.communicate(timeout=120)
-    assert process.returncode == (3 if how == signal.SIGTERM else -signal.SIGKILL), errors
+    assert process.returncode == (-how if how == signal.SIGKILL else 3), errors
     assert output == ""  # nothing that looks like a result
-    if how == signal.SIGTERM:
+    if how != signal.SIGKILL:
         assert re.search(
             r"^stopped at step \d+ of 100,000; the same command goes on$", errors, re.M
         )

@@ -148,8 +148,8 @@ def differing(result: dict[str, Any], config: Config) -> dict[str, tuple[Any, An
         KeyError, ValidationError: the result has settings of another version of mute.
     """
     its_own = Config.model_validate(result["config"])
-    found = differences(its_own.model_dump(mode="json"), config.model_dump(mode="json"))
-    return {key: values for key, values in found.items() if key not in WITHOUT_EFFECT}
+    before, now = its_own.model_dump(mode="json"), config.model_dump(mode="json")
+    return differences(before, now, WITHOUT_EFFECT)
 
 
 def check_results_are_kept(runs: Sequence[Run]) -> None:

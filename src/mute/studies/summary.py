@@ -162,8 +162,8 @@ def _row(
 
 def _mixed(results: list[dict[str, Any]]) -> list[str]:
     first, *others = (result["config"] for result in results)
-    found = _in_order(key for other in others for key in differences(first, other))
-    return [key for key in found if key not in (*WITHOUT_EFFECT, "train.seed")]
+    expected = (*WITHOUT_EFFECT, "train.seed")
+    return _in_order(key for other in others for key in differences(first, other, expected))
 
 
 def _further_row(row: dict[str, Any], baseline: Scores) -> Row:

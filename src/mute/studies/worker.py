@@ -22,9 +22,8 @@ from mute import experiment
 from mute.config import Config, DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
 from mute.errors import MuteError, Stopped
-from mute.evaluate.score import bleu
 from mute.model.folder import load_model, max_length_of, save_model
-from mute.result import HYPOTHESES, hypotheses_file, score_tests, tokenization_of
+from mute.result import HYPOTHESES, hypotheses_file, score_tests, translate_and_score
 from mute.runtime import status_when_stopped
 from mute.studies.grid import read_json, same_run, write_json
 from mute.train.average import average_checkpoints
@@ -113,14 +112,9 @@ def scores(
 def dev_bleu(translator: Translator, data: DataConfig, training: TrainConfig) -> float:
     """BLEU on the development set, as validation computes it."""
     prepared = load_prepared(data)
-    source = prepared.dev_text["source"]
-    translations = translator.translate(source, training.beam, training.length_penalty)
-    return bleu(
-        [translation.text for translation in translations],
-        prepared.dev_references,
-        tokenize=tokenization_of(data),
-        lowercase=data.tokenizer.lowercase,
-    ).value
+    source, references = prepared.dev_text["source"], prepared.dev_references
+    _, score = translate_and_score(translator, source, references, data, training)
+    return score.value
 
 
 def _is_trained(run: Path, config: Config) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 from mute.config import Config
+from mute.configdiff import differences, told
 from mute.configfile import load_config
 from mute.errors import MuteError
 
@@ -74,10 +75,10 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
             other data.
     """
     if (run / CONFIG).is_file():
-        differences = _differences(_flat(load_config(run / CONFIG)), _flat(config))
-        if differences:
+        before, now = (each.model_dump(mode="json") for each in (load_config(run / CONFIG), config))
+        if changed := differences(before, now, FREE_TO_CHANGE):
             raise MuteError(
-                f"{run}: this run was started with other settings: {'; '.join(differences)}. "
+                f"{run}: this run was started with other settings: {told(changed)}. "
                 f"Change them back, or choose another train.run"
             )
     # Earlier versions left no digest.
@@ -94,22 +95,3 @@ def _write(text: str, path: Path) -> None:
     draft = path.with_suffix(".writing")
     draft.write_text(text)
     draft.replace(path)
-
-
-def _flat(config: Config) -> dict[str, object]:
-    """{'model.units': 4, …}, without what is free to change."""
-    settings = {
-        f"{section}.{key}": value
-        for section, values in config.model_dump(mode="json").items()
-        for key, value in (values or {}).items()
-    }
-    return {key: value for key, value in settings.items() if key not in FREE_TO_CHANGE}
-
-
-def _differences(old: dict[str, object], new: dict[str, object]) -> list[str]:
-    keys = dict.fromkeys((*old, *new))
-    return [
-        f"{key} was {old.get(key)}, is {new.get(key)}"
-        for key in keys
-        if old.get(key) != new.get(key)
-    ]

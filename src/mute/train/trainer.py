@@ -73,7 +73,7 @@ class Trainer:
         self._check_precision()
 
     def fit(self, validate: Validator, keep_best: Keeper) -> TrainState:
-        """Train until the steps are done, patience ends, or SIGTERM asks to stop.
+        """Train until the steps are done, patience ends, or SIGTERM or Ctrl-C asks to stop.
 
         Raises:
             MuteError: the loss was not finite for too many steps in a row, or a checkpoint
@@ -86,7 +86,7 @@ class Trainer:
             self.progress.tell(complaint)
         batches = self._own_batches()
         try:
-            with _listening_for_sigterm(self):
+            with _listening_for_signals(self):
                 while not self._done():
                     self.step(next(batches))
                     if self._due(self.config.validate_every):
@@ -181,13 +181,14 @@ class Trainer:
             with self.average.applied(self.model) if self.average else nullcontext():
                 self.model.eval()
                 measured = validate(self.model)
-                if measured["bleu"] > self.state.best_score:
+                if measured["bleu"] >= self.state.best_score:
                     keep_best(dict(self.model.named_parameters()))
         score = self.group.follow(measured["bleu"])
         self.state.validations_since_best += 1
         if score > self.state.best_score:
-            self.state.best_score, self.state.best_step = score, self.state.step
             self.state.validations_since_best = 0
+        if score >= self.state.best_score:  # of equals the last, which has seen more
+            self.state.best_score, self.state.best_step = score, self.state.step
         facts = {**measured, "best_bleu": self.state.best_score}
         self.progress.record("validation", self.state.step, facts)
         self.progress.record_units(self.state.step, self.model)
@@ -297,14 +298,23 @@ class Trainer:
 
 
 @contextmanager
-def _listening_for_sigterm(trainer: Trainer) -> Iterator[None]:
-    """On SIGTERM, finish the next step, in which all processes hear of it, save and leave."""
+def _listening_for_signals(trainer: Trainer) -> Iterator[None]:
+    """On SIGTERM or Ctrl-C, finish the next step, in which all processes hear of it, and save.
+
+    A second one is not waited for: it ends the process as if nobody listened.
+    """
 
     def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
         trainer.asked_to_stop = True
+        restore()
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        restore()
