@@ -239,10 +239,40 @@ def test_a_damaged_file_is_told(tokenizer: Tokenizer, tmp_path: Path) -> None:
     for path in list(tmp_path.iterdir()):
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
-        if path.name != "bpe.codes":  # half of the merges are merges
-            with pytest.raises(MuteError, match="damaged"):
-                load_tokenizer(tmp_path)
+        with pytest.raises(MuteError, match=rf"{path.name}: .*damaged"):
+            load_tokenizer(tmp_path)
         path.write_bytes(content)
+
+
+def without_digests(folder: Path) -> None:
+    """Make the folder of a tokenizer one that an older version wrote."""
+    path = folder / "tokenizer.json"
+    settings = json.loads(path.read_text())
+    del settings["files"]
+    path.write_text(json.dumps(settings))
+
+
+def test_merges_cut_at_the_end_of_a_line_are_told(moses: Tokenizer, tmp_path: Path) -> None:
+    moses.save(tmp_path)
+    codes = tmp_path / "bpe.codes"
+    codes.write_bytes(codes.read_bytes().rsplit(b"\n", 2)[0] + b"\n")
+    with pytest.raises(MuteError, match=r"bpe\.codes: damaged or cut short"):
+        load_tokenizer(tmp_path)
+
+
+def test_half_a_merge_is_told_without_a_digest_too(moses: Tokenizer, tmp_path: Path) -> None:
+    moses.save(tmp_path)
+    without_digests(tmp_path)
+    codes = tmp_path / "bpe.codes"
+    codes.write_bytes(b"#version: 0.2\nt h\ne ")
+    with pytest.raises(MuteError, match=r"bpe\.codes:3: not a merge of two pieces; damaged"):
+        load_tokenizer(tmp_path)
+
+
+def test_a_folder_of_an_older_version_is_read(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    tokenizer.save(tmp_path)
+    without_digests(tmp_path)
+    assert load_tokenizer(tmp_path).source_size == tokenizer.source_size
 
 
 def test_another_format_is_told(unigram: Tokenizer, tmp_path: Path) -> None:
