@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 
 from mute.config import TokenizerConfig
 from mute.data.corpus import tidy
+from mute.data.vocabulary import SPECIALS
 from mute.errors import MuteError
 
 Side = Literal["source", "target"]
@@ -81,6 +83,20 @@ class Tokenizer(ABC):
         Raises:
             MuteError: the text does not yield what the config asks for.
         """
+
+    @cached_property
+    def takes(self) -> str:
+        """What has to be done to a text before it comes here, in words; '' if nothing has.
+
+        Whether the text it learned from was lower-cased shows in its vocabulary only.
+        """
+        vocabulary = "".join(self.pieces(range(len(SPECIALS), self.source_size), "source"))
+        lowercase = vocabulary.islower() and not self.config.lowercase
+        done = [
+            *(["tokenised"] if self.config.pretokenized else []),
+            *(["lower-cased"] if lowercase else []),
+        ]
+        return f"text that is {' and '.join(done)} already" if done else ""
 
     def encode(self, text: str, side: Side) -> list[int]:
         """The ids of a text: none for an empty one, and UNK where the vocabulary has nothing."""

@@ -53,6 +53,9 @@ def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute
         names = ", ".join(each.name for each in gallery.models)
         address = f"[{host}]" if ":" in host else host
         _say(f"mute: {names} at http://{address}:{port}/")
+        for each in gallery.models:
+            if each.takes:
+                _say(f"mute: {each.name} takes {each.takes}")
         with suppress(KeyboardInterrupt):  # uvicorn has shut down in order by then
             uvicorn.Server(config).run(sockets=[listener])
 

@@ -179,6 +179,25 @@ def test_pretokenized_text_stays_so() -> None:
     assert tokenizer.decode(tokenizer.encode(text, "source"), "source") == text
 
 
+@pytest.mark.parametrize(
+    ("source", "options", "takes"),
+    [
+        ("a dog runs .", {"pretokenized": True}, "text that is tokenised and lower-cased already"),
+        ("A dog runs .", {"pretokenized": True}, "text that is tokenised already"),
+        ("一 只 狗 。", {"pretokenized": True}, "text that is tokenised already"),
+        ("a dog runs.", {}, "text that is lower-cased already"),
+        ("A dog runs.", {"lowercase": True}, ""),
+        ("A dog runs.", {}, ""),
+    ],
+)
+def test_what_has_to_be_done_to_a_text_is_told(
+    source: str, options: dict[str, Any], takes: str
+) -> None:
+    config = TokenizerConfig(kind="moses-bpe", size=20, joint=False, **options)
+    tokenizer = learn_tokenizer([(source, "Ein Hund rennt .")] * 3, config, ("en", "de"))
+    assert tokenizer.takes == takes
+
+
 def test_chinese_keeps_the_space_between_foreign_words_only(tokenizer: Tokenizer) -> None:
     if tokenizer.config.kind == "moses-bpe":
         ids = tokenizer.encode("New York 的 大海。", "target")
