@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -114,6 +115,21 @@ def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
     stalled = ["train.learning_rate=1e-9", "train.validate_every=1", "train.patience=2"]
     assert train(experiment_file, tmp_path, *stalled) == 0
     assert [record["step"] for record in records(tmp_path, "validation")] == [1, 2, 3]
+
+
+def test_a_run_without_a_validated_model_can_be_averaged(
+    uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(uninterrupted, folder, ignore=shutil.ignore_patterns("model"))
+    assert run("average", str(folder), "--last", "2") == 0
+    averaged = Path(capsys.readouterr().out.strip())
+    assert load(averaged).max_length == load(uninterrupted).max_length
+
+
+def test_only_a_run_can_be_averaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("average", str(tmp_path / "nope")) == 2
+    assert f"{tmp_path}/nope: has no checkpoints/; give the folder" in capsys.readouterr().err
 
 
 def test_the_last_checkpoints_average_to_a_model_folder(
