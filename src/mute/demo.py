@@ -43,9 +43,17 @@ def run_demo(folder: Path) -> Demo:
     """Make the text, prepare it, train on it, translate what was held out, write the page.
 
     A second call goes on where the first one stopped, or has nothing to train.
+
+    Raises:
+        MuteError: the folder cannot be made, or training was stopped before its end.
     """
     text = folder / "text"
-    text.mkdir(parents=True, exist_ok=True)
+    try:
+        text.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MuteError(
+            f"{folder}: cannot be written to ({error.strerror}); choose another folder"
+        ) from None
     for split in SPLITS:
         english, german = zip(*pairs(SIZES[split], seed=1, split=split), strict=True)
         write_sentences(english, text / f"{split}.en")

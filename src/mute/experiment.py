@@ -98,7 +98,8 @@ def claim_run_folder(config: Config, run: Path) -> None:
     """Leave the config in a new run folder; in one that is there, make sure it is the same.
 
     Raises:
-        MuteError: the run folder was made with other settings; each difference is named.
+        MuteError: the run folder was made with other settings, each difference is named; or it
+            cannot be made.
     """
     path = run / "config.yaml"
     if path.is_file():
@@ -108,10 +109,15 @@ def claim_run_folder(config: Config, run: Path) -> None:
                 f"{run}: this run was started with other settings: {'; '.join(differences)}. "
                 f"Change them back, or choose another train.run"
             )
-    run.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".writing")
-    draft.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
-    draft.replace(path)
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+        draft.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+        draft.replace(path)
+    except OSError as error:
+        raise MuteError(
+            f"{run}: cannot be written to ({error.strerror}); choose another train.run"
+        ) from None
 
 
 def _flat(config: Config) -> dict[str, object]:

@@ -157,6 +157,14 @@ def test_another_format_of_a_model_is_refused(model: Path) -> None:
         config.write_text(kept)
 
 
+def test_the_demo_needs_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert run("demo", "--folder", str(file)) == 2
+    told = capsys.readouterr().err
+    assert told == f"mute: {file}: cannot be written to (Not a directory); choose another folder\n"
+
+
 def test_the_demo_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few steps only: that it learns is shown by `make demo`."""
     from mute import demo

@@ -50,6 +50,16 @@ def test_a_config_without_a_section_is_told() -> None:
         sections(Config(data=data_of(1.0)))
 
 
+@pytest.mark.parametrize(
+    ("run", "reason"), [("file", "File exists"), ("file/run", "Not a directory")]
+)
+def test_a_run_needs_a_folder(tmp_path: Path, run: str, reason: str) -> None:
+    (tmp_path / "file").touch()
+    message = rf"{run}: cannot be written to \({reason}\); choose another train\.run"
+    with pytest.raises(MuteError, match=message):
+        claim_run_folder(Config(), tmp_path / run)
+
+
 def test_a_run_may_go_on_longer_but_not_differently(tmp_path: Path) -> None:
     def config(**train: object) -> Config:
         return Config.model_validate({"train": {"run": "x", **train}})
