@@ -213,10 +213,9 @@ class TrainConfig(Strict):
     learning_rate: float = Field(1.0, gt=0)
     """Noam's factor, or what inverse-sqrt reaches at the end of the warm-up."""
     warmup: int = Field(16_000, ge=1)
-    betas: Annotated[Sequence[Probability], AfterValidator(tuple), Field(min_length=2)] = (
-        0.9,
-        0.998,
-    )
+    betas: Annotated[
+        Sequence[Probability], AfterValidator(tuple), Field(min_length=2, max_length=2)
+    ] = (0.9, 0.998)
     clip: float = Field(0.0, ge=0)
     """The largest norm of a gradient; 0 for no clipping."""
     label_smoothing: Probability = 0.1

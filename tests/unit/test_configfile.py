@@ -52,6 +52,19 @@ def test_every_task_has_every_system() -> None:
             "model:\n  units: 2\n  bias:\n  - swap\n  - swop\n",
             r"run.yaml:5: model.bias.1: should be 'identity', 'swap', 'disorder' or 'mask', not",
         ),
+        ("model:\n  bias: swap\n", r"run.yaml:2: model.bias: should be a list, not 'swap'$"),
+        (
+            "train:\n  run: x\n  betas: 0.9\n",
+            r"run.yaml:3: train.betas: should be a list, not 0.9$",
+        ),
+        (
+            "train:\n  run: x\n  betas: [0.9]\n",
+            r"run.yaml:3: train.betas: should be a list of at least 2, not \[0.9\]$",
+        ),
+        (
+            "train:\n  run: x\n  betas: [0.9, 0.9, 0.9]\n",
+            r"run.yaml:3: train.betas: should be a list of at most 2, not \[",
+        ),
         ("model:\n  units: 4\n  units: 2\n", r"run.yaml:3: model.units: given twice"),
         ("model: {units: 4\n", r"run.yaml:2: not valid YAML"),
         ("- a\n", r"run.yaml: should hold sections such as 'model:'"),

@@ -79,11 +79,12 @@ def test_what_is_no_pair_is_told_with_its_line() -> None:
     ]
 
 
-def test_a_line_of_a_tsv_without_a_tab_has_an_empty_side() -> None:
-    Path("t.tsv").write_bytes(b"alone\nA dog.\tEin Hund.\n")
+def test_a_line_of_a_tsv_needs_a_tab_and_two_sides() -> None:
+    Path("t.tsv").write_bytes(b"alone\nA dog.\tEin Hund.\nA cat.\t\n")
     assert list(read_pairs(ParallelText(tsv="t.tsv"))) == [
-        Flaw(1, "empty side", "t.tsv"),
+        Flaw(1, "no tab", "t.tsv"),
         Pair(2, "A dog.", "Ein Hund."),
+        Flaw(3, "empty side", "t.tsv"),
     ]
 
 

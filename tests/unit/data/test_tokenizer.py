@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from mute.config import TokenizerConfig
 from mute.data.tokenizer import SIDES, Side, Tokenizer, learn_tokenizer, load_tokenizer
 from mute.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
+from mute.data.words import words_of
 from mute.errors import MuteError
+from mute.evaluate.score import tokenization_for
 
 from .sentences import pairs, sentences
 
@@ -202,6 +204,13 @@ def test_chinese_keeps_the_space_between_foreign_words_only(tokenizer: Tokenizer
     if tokenizer.config.kind == "moses-bpe":
         ids = tokenizer.encode("New York 的 大海。", "target")
         assert tokenizer.decode(ids, "target") == "New York的大海。"
+
+
+@pytest.mark.parametrize("code", ["zh", "zh-TW", "zho_Hans", "cmn", "cmn_Hans"])
+def test_every_code_of_chinese_means_it(code: str) -> None:
+    words = words_of(code, TokenizerConfig(kind="moses-bpe", chinese="characters"))
+    assert words.split("大海。") == ["大", "海", "。"]
+    assert tokenization_for(TokenizerConfig(), code) == "zh"
 
 
 @pytest.mark.parametrize("options", [{"size": 330}, {"kind": "moses-bpe", "size": 60}])
