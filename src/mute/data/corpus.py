@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from mute.config import ParallelText
+from mute.data.known_corpora import can_be_downloaded
 from mute.errors import MuteError
 
 Reason = Literal["not UTF-8", "no tab", "empty side", "too long", "length ratio", "duplicate"]
@@ -95,9 +96,10 @@ def locate(name: str) -> Path:
         if place.is_file():
             return place
     tried = " nor ".join(str(place.resolve()) for place in places)
+    download = "; `mute prepare --download` gets it there" if can_be_downloaded(name) else ""
     raise MuteError(
         f"{name}: there is no {tried}; correct the path, or set the environment variable "
-        f"MUTE_DATA to the folder your data is in"
+        f"MUTE_DATA to the folder your data is in{download}"
     )
 
 

@@ -149,6 +149,13 @@ def test_a_missing_file_is_told_with_the_places_tried(
         list(read_pairs(ParallelText(source="a.en", target="a.de")))
 
 
+def test_a_missing_file_of_a_known_corpus_can_be_downloaded() -> None:
+    with pytest.raises(MuteError, match=r"MUTE_DATA .*; `mute prepare --download` gets it"):
+        locate("multi30k/train.en.gz")
+    with pytest.raises(MuteError, match=r"the folder your data is in$"):
+        locate("tatoeba_en-de/train.en.gz")
+
+
 def test_duplicates_are_found_however_far_apart() -> None:
     duplicates = Duplicates()
     pairs = [Pair(number, str(number), "x") for number in range(100_000)]
