@@ -61,6 +61,8 @@ def test_a_run_leaves_what_it_promises(uninterrupted: Path) -> None:
     names = {path.name for path in uninterrupted.iterdir()}
     assert names >= {"config.yaml", "log.jsonl", "tensorboard", "checkpoints", "model"}
     assert len(list((uninterrupted / "checkpoints").iterdir())) == 4
+    shown = {path.name for path in (uninterrupted / "tensorboard").glob("units_*")}
+    assert shown == {f"units_layer {layer}_unit {unit}" for layer in (0, 1) for unit in (0, 1, 2)}
     validations = records(uninterrupted, "validation")
     assert [record["step"] for record in validations] == [6, 12]
     assert validations[0]["loss"] > validations[1]["loss"]
