@@ -1,4 +1,4 @@
-"""The one exception for what a user can mend."""
+"""The one exception for what a user can mend, and the remedy for what is not installed."""
 
 
 class MuteError(ValueError):
@@ -7,3 +7,8 @@ class MuteError(ValueError):
     The command line prints it without a traceback and exits with status 2. Anything else that
     is raised is a defect of mute and keeps its traceback.
     """
+
+
+def install(extra: str) -> str:
+    """The command that adds one of the optional parts of pyproject.toml to an installed mute."""
+    return f"pip install -c constraints.txt -e '.[{extra}]'"

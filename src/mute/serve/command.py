@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mute.errors import MuteError
+from mute.errors import MuteError, install
 from mute.serve.limits import Limits
 from mute.translate.engine import Compute
 
@@ -39,7 +39,7 @@ def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute
         from mute.serve.calls import Server
     except ModuleNotFoundError as error:
         raise MuteError(
-            f"mute serve needs {error.name}, which is not installed; pip install 'mute[serve]'"
+            f"mute serve needs {error.name}, which is not installed; {install('serve')}"
         ) from None
     from mute.serve.keys import ApiKeys, read_api_keys
     from mute.serve.served import load_gallery

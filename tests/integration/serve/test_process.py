@@ -86,4 +86,4 @@ def test_a_missing_package_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert run("serve", str(model)) == 2
-    assert "pip install 'mute[serve]'" in capsys.readouterr().err
+    assert "pip install -c constraints.txt -e '.[serve]'" in capsys.readouterr().err
