@@ -18,6 +18,14 @@ from mute.errors import MuteError
 
 KeyPath = tuple[str | int, ...]
 
+# Where pydantic speaks of Python's classes; of those, a config has no instances but sequences.
+_EXPECTED = {
+    "is_instance_of": "should be a list",
+    "sequence_str": "should be a list",
+    "too_short": "should be a list of at least {min_length}",
+    "too_long": "should be a list of at most {max_length}",
+}
+
 
 @dataclass(frozen=True)
 class _Settings:
@@ -64,7 +72,8 @@ def explain(error: ValidationError, model: type[BaseModel], place: Any) -> str:
         elif mistake["type"] == "value_error":
             lines.append(where + str(mistake["ctx"]["error"]))
         else:
-            expected = mistake["msg"].removeprefix("Input ")
+            ours = _EXPECTED.get(mistake["type"], "").format(**mistake.get("ctx", {}))
+            expected = ours or mistake["msg"].removeprefix("Input ")
             lines.append(f"{where}{expected}, not {mistake['input']!r}")
     return "\n".join(lines)
 

@@ -12,6 +12,7 @@ from mute.config import Config
 from mute.data.prepare import prepare
 from mute.data.prepared import write_sentences
 from mute.data.toy import SPLITS, pairs
+from mute.errors import MuteError
 from mute.evaluate.score import Score, bleu
 from mute.model.fusion import SequentialFusion
 from mute.translate.translation import Translation
@@ -44,10 +45,16 @@ def run_demo(folder: Path) -> Demo:
     A second call goes on where the first one stopped, or has nothing to train.
 
     Raises:
+        MuteError: the folder cannot be made.
         Stopped: SIGTERM asked for it.
     """
     text = folder / "text"
-    text.mkdir(parents=True, exist_ok=True)
+    try:
+        text.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MuteError(
+            f"{folder}: cannot be written to ({error.strerror}); choose another folder"
+        ) from None
     for split in SPLITS:
         english, german = zip(*pairs(SIZES[split], seed=1, split=split), strict=True)
         write_sentences(english, text / f"{split}.en")

@@ -1,4 +1,4 @@
-"""The exceptions that end a command without a traceback."""
+"""What ends a command without a traceback, and the remedy for what is not installed."""
 
 
 class MuteError(ValueError):
@@ -11,3 +11,8 @@ class MuteError(ValueError):
 
 class Stopped(Exception):  # noqa: N818 (it is no error)
     """A run was asked to stop: it has saved, said so, and the same command goes on."""
+
+
+def install(extra: str) -> str:
+    """The command that adds one of the optional parts of pyproject.toml to an installed mute."""
+    return f"pip install -c constraints.txt -e '.[{extra}]'"

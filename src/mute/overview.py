@@ -29,11 +29,12 @@ SYSTEMS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class ParameterTable:
-    """Columns of counts by row name; `summed` if their sums mean something."""
+    """Columns of counts by row name; `summed` if their sums mean something, `note` below them."""
 
     title: str
     columns: dict[str, dict[str, int]]
     summed: bool
+    note: str = ""
 
 
 def parameter_table(
@@ -48,7 +49,9 @@ def parameter_table(
     if Path(name).is_dir() and name:
         trained, tokenizer = load_model(name)
         sizes = (tokenizer.source_size, tokenizer.target_size)
-        return ParameterTable(name, {"model": parameters_by_part(trained.config, sizes)}, True)
+        columns = {"model": parameters_by_part(trained.config, sizes)}
+        note = f"takes {tokenizer.takes}" if tokenizer.takes else ""
+        return ParameterTable(name, columns, True, note)
     if name in PRESETS:
         columns = {
             system: parameters_by_part(_system(name, changes), vocab_size)
@@ -83,6 +86,8 @@ def render(table: ParameterTable) -> Table:
     shown = Table(
         title=f"Parameters: {table.title}",
         title_justify="left",
+        caption=table.note or None,
+        caption_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
         pad_edge=False,

@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mute.config import ModelConfig, TokenizerConfig
 from mute.configfile import load_config
 from mute.data.prepare import prepare
 from mute.data.prepared import write_sentences
+from mute.data.tokenizer import learn_tokenizer
 from mute.data.toy import SPLITS, pairs
+from mute.model.folder import save_model
+from mute.model.transformer import build
 
 
 @pytest.fixture(scope="session")
@@ -60,3 +64,17 @@ def experiment_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert data is not None
     prepare(data, processes=1)
     return path
+
+
+@pytest.fixture(scope="session")
+def tokenised_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, not trained, whose vocabulary comes from tokenised, lower-cased text."""
+    settings = TokenizerConfig(kind="moses-bpe", size=20, pretokenized=True)
+    text = [("a dog runs .", "ein hund rennt .")] * 3
+    tokenizer = learn_tokenizer(text, settings, ("en", "de"))
+    config = ModelConfig(encoder_layers=1, decoder_layers=1, d_model=8, d_ffn=8, heads=1)
+    network = build(config, tokenizer.source_size)
+    weights = {name: value.detach() for name, value in network.named_parameters()}
+    folder = tmp_path_factory.mktemp("tokenised")
+    save_model(folder, config, weights, tokenizer, max_length=20)
+    return folder

@@ -193,7 +193,8 @@ def test_without_matplotlib_the_user_is_told_what_to_install() -> None:
     command = [sys.executable, "-c", code, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "mute: figures need matplotlib: pip install 'mute[plots]'\n"
+    told = "mute: figures need matplotlib: pip install -c constraints.txt -e '.[plots]'\n"
+    assert done.stderr == told
 
 
 def test_units_of_the_decoder_are_weighed_and_what_does_not_attend_has_no_map(

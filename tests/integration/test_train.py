@@ -66,6 +66,8 @@ def test_a_run_leaves_what_it_promises(uninterrupted: Path) -> None:
     names = {path.name for path in uninterrupted.iterdir()}
     assert names >= {"config.yaml", "log.jsonl", "tensorboard", "checkpoints", "model"}
     assert len(list((uninterrupted / "checkpoints").iterdir())) == 4
+    shown = {path.name for path in (uninterrupted / "tensorboard").glob("units_*")}
+    assert shown == {f"units_layer {layer}_unit {unit}" for layer in (0, 1) for unit in (0, 1, 2)}
     validations = records(uninterrupted, "validation")
     assert [record["step"] for record in validations] == [6, 12]
     assert validations[0]["loss"] > validations[1]["loss"]
@@ -125,6 +127,21 @@ def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
     assert [record["step"] for record in records(tmp_path, "validation")] == [1, 2, 3]
     best = json.loads((tmp_path / "result.json").read_text())["best"]
     assert best["step"] == 3, "of equals the last"
+
+
+def test_a_run_without_a_validated_model_can_be_averaged(
+    uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(uninterrupted, folder, ignore=shutil.ignore_patterns("model"))
+    assert run("average", str(folder), "--last", "2") == 0
+    averaged = Path(capsys.readouterr().out.strip())
+    assert load(averaged).max_length == load(uninterrupted).max_length
+
+
+def test_only_a_run_can_be_averaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("average", str(tmp_path / "nope")) == 2
+    assert f"{tmp_path}/nope: has no checkpoints/; give the folder" in capsys.readouterr().err
 
 
 def test_the_last_checkpoints_average_to_a_model_folder(

@@ -103,6 +103,18 @@ def test_info_on_a_model(model: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert parts["source embedding"] == 500 * 16
 
 
+def test_a_model_of_tokenised_text_says_so(
+    tokenised_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    takes = "takes text that is tokenised and lower-cased already"
+    status, _ = piped(tokenised_model, b"A dog runs.\na dog runs .\n", monkeypatch)
+    assert status == 0
+    assert capsys.readouterr().err.count(f"mute: {tokenised_model} {takes}\n") == 1
+    monkeypatch.undo()
+    assert run("info", str(tokenised_model)) == 0
+    assert takes in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_loaded_model_is_the_saved_one(model: Path) -> None:
     network, tokenizer = load_model(model)
     assert network.config.units == 3
@@ -143,6 +155,14 @@ def test_another_format_of_a_model_is_refused(model: Path) -> None:
             load(model)
     finally:
         config.write_text(kept)
+
+
+def test_the_demo_needs_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert run("demo", "--folder", str(file)) == 2
+    told = capsys.readouterr().err
+    assert told == f"mute: {file}: cannot be written to (Not a directory); choose another folder\n"
 
 
 def test_the_demo_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

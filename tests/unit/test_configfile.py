@@ -59,12 +59,21 @@ data: {source: en, target: zh, prepared: x, train: [{tsv: a}], dev: {tsv: b},
             r"run.yaml:5: model.bias.1: should be 'identity', 'swap', 'disorder' or 'mask', not",
         ),
         (
-            "train:\n  run: x\n  betas: [0.9, 0.98, 0.5]\n",
-            r"run.yaml:3: train.betas: Value should have at most 2 items",
-        ),
-        (
             "model: {share_embeddings: true}\n" + SEPARATE_VOCABULARIES,
             r"run.yaml: model.share_embeddings needs one vocabulary .*tokenizer.joint is false",
+        ),
+        ("model:\n  bias: swap\n", r"run.yaml:2: model.bias: should be a list, not 'swap'$"),
+        (
+            "train:\n  run: x\n  betas: 0.9\n",
+            r"run.yaml:3: train.betas: should be a list, not 0.9$",
+        ),
+        (
+            "train:\n  run: x\n  betas: [0.9]\n",
+            r"run.yaml:3: train.betas: should be a list of at least 2, not \[0.9\]$",
+        ),
+        (
+            "train:\n  run: x\n  betas: [0.9, 0.9, 0.9]\n",
+            r"run.yaml:3: train.betas: should be a list of at most 2, not \[",
         ),
         ("model:\n  units: 4\n  units: 2\n", r"run.yaml:3: model.units: given twice"),
         ("model: {units: 4\n", r"run.yaml:2: not valid YAML"),

@@ -15,6 +15,7 @@ LINE = [
     "errors",
     "config",
     "configfile",
+    "configdiff",
     "reference",
     "runtime",
     "data",

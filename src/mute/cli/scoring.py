@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mute.cli.app import AsJson, app
-from mute.errors import MuteError
+from mute.errors import MuteError, install
 
 if TYPE_CHECKING:
     from mute.evaluate.score import Tokenization
@@ -126,7 +126,7 @@ def analyze_command(
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("matplotlib"):
             raise
-        raise MuteError("figures need matplotlib: pip install 'mute[plots]'") from None
+        raise MuteError(f"figures need matplotlib: {install('plots')}") from None
     from mute.analysis.analysis import Text, analyze
     from mute.evaluate.segments import read_parallel
     from mute.translate.progress import LineProgress

@@ -5,12 +5,16 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mute.cli.app import AsJson, ConfigFile, Overrides, app
 from mute.errors import MuteError
+
+if TYPE_CHECKING:
+    from mute.config import ModelConfig
+    from mute.data.tokenizer import Tokenizer
 
 
 @app.command("info")
@@ -93,13 +97,15 @@ def average_command(
     last: Annotated[int, typer.Option(min=1, help="How many checkpoints.")] = 5,
 ) -> None:
     """Average the weights of a run's last checkpoints into a model folder of its own."""
-    from mute.model.folder import load_model, max_length_of, save_model
+    from mute.model.folder import save_model
     from mute.train.average import average_checkpoints
 
-    model, tokenizer = load_model(run)
+    if not (run / "checkpoints").is_dir():
+        raise MuteError(f"{run}: has no checkpoints/; give the folder that train.run names")
     folder = run / f"average-{last}"
     weights = average_checkpoints(run, last)
-    save_model(folder, model.config, weights, tokenizer, max_length_of(run))
+    config, tokenizer, max_length = _parts_of(run)
+    save_model(folder, config, weights, tokenizer, max_length)
     typer.echo(folder)
 
 
@@ -230,6 +236,21 @@ def demo_command(
         order = " → ".join(map(str, demo.orders[layer]))
         typer.echo(f"encoder layer {layer}: unit weights {weights}; order {order}")
     typer.echo(f"\nThe report: {demo.page}")
+
+
+def _parts_of(run: Path) -> "tuple[ModelConfig, Tokenizer, int]":
+    """All of a run's model but the weights; before it has one, from its config and data."""
+    from mute.configfile import load_config
+    from mute.data.prepared import load_prepared
+    from mute.experiment import sections
+    from mute.model.folder import CONFIG, load_model, max_length_of
+
+    if (run / "model" / CONFIG).is_file():
+        model, tokenizer = load_model(run)
+        return model.config, tokenizer, max_length_of(run)
+    config = load_config(run / "config.yaml")
+    prepared = load_prepared(sections(config)[0])
+    return config.model, prepared.tokenizer, int(prepared.train.lengths[0].max())
 
 
 def _sizes(text: str) -> tuple[int, int]:

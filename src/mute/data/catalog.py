@@ -1,6 +1,7 @@
 """Getting the known corpora, and checking that a copy is the one that scores belong to."""
 
 import gzip
+import os
 import shutil
 import urllib.request
 import zlib
@@ -50,7 +51,10 @@ def download(name: str, folder: Path | str) -> None:
     """
     corpus = _find(name)
     if not all(file.url for file in corpus.files):
-        raise MuteError(f"{name}: cannot be downloaded by mute; {corpus.instructions}")
+        raise MuteError(
+            f"{name}: cannot be downloaded by mute; it is from {corpus.origin}: "
+            f"{corpus.instructions}"
+        )
     for file in corpus.files:
         path = Path(folder) / file.path
         if _problem(path, file):
@@ -61,14 +65,21 @@ def download_missing(data: DataConfig) -> None:
     """Fetch the files a config names that are not here, if the catalog knows where they are.
 
     Raises:
-        MuteError: as `download`.
+        MuteError: as `download`, or nobody has said where the files should go to.
     """
     homes = {file.path: name for name, corpus in CATALOG.items() for file in corpus.files}
     for text in (*data.train, data.dev, *data.test.values()):
         for name in file_names(text):
             here = any((folder / name).is_file() for folder in (Path(), data_folder()))
             if name in homes and not here:
-                download(homes[name], data_folder())
+                download(homes[name], _chosen_folder())
+
+
+def _chosen_folder() -> Path:
+    """The data folder, if the user has named it: the default is only for reading."""
+    if not os.environ.get("MUTE_DATA"):
+        raise MuteError("--download: set MUTE_DATA to the folder the text should go to")
+    return data_folder()
 
 
 def _fetch(file: KnownFile, path: Path) -> None:

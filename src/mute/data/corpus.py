@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from mute.config import ParallelText
+from mute.data.known_corpora import can_be_downloaded
 from mute.errors import MuteError
 
-Reason = Literal["not UTF-8", "empty side", "too long", "length ratio", "duplicate"]
+Reason = Literal["not UTF-8", "no tab", "empty side", "too long", "length ratio", "duplicate"]
 """Why a pair of the training text is left out; the first that applies counts."""
 
 MAX_LINE = 1 << 20
@@ -53,6 +54,8 @@ class _Mark(Enum):
 
 
 _Line = bytes | Literal[_Mark.TOO_LONG]
+_Row = tuple[_Line, _Line] | None
+"""A line of each side; None for a TSV's line that has no tab."""
 
 
 def tidy(text: str) -> str:
@@ -93,9 +96,10 @@ def locate(name: str) -> Path:
         if place.is_file():
             return place
     tried = " nor ".join(str(place.resolve()) for place in places)
+    download = "; `mute prepare --download` gets it there" if can_be_downloaded(name) else ""
     raise MuteError(
         f"{name}: there is no {tried}; correct the path, or set the environment variable "
-        f"MUTE_DATA to the folder your data is in"
+        f"MUTE_DATA to the folder your data is in{download}"
     )
 
 
@@ -109,12 +113,14 @@ def read_pairs(text: ParallelText) -> Iterator[Pair | Flaw]:
     """
     names = side_names(text)
     source, target = (locate(name) for name in names)
-    rows = _columns(source) if text.tsv is not None else _rows(source, target)
+    rows: Iterator[_Row] = _columns(source) if text.tsv is not None else _rows(source, target)
     for number, row in enumerate(rows, 1):
         yield _check(number, row, names)
 
 
-def _check(number: int, row: tuple[_Line, _Line], files: tuple[str, str]) -> Pair | Flaw:
+def _check(number: int, row: _Row, files: tuple[str, str]) -> Pair | Flaw:
+    if row is None:
+        return Flaw(number, "no tab", files[0])
     sides = []
     for line, file in zip(row, files, strict=True):
         if line is _Mark.TOO_LONG:
@@ -141,13 +147,15 @@ def _rows(source: Path, target: Path) -> Iterator[tuple[_Line, _Line]]:
         yield left, right
 
 
-def _columns(tsv: Path) -> Iterator[tuple[_Line, _Line]]:
+def _columns(tsv: Path) -> Iterator[_Row]:
     for line in read_lines(tsv):
         if line is _Mark.TOO_LONG:
             yield line, line
+        elif b"\t" not in line:
+            yield None
         else:
-            source, _, rest = line.partition(b"\t")
-            yield source, rest.partition(b"\t")[0]
+            source, target, *_ = line.split(b"\t", 2)
+            yield source, target
 
 
 def read_text(source: Path | BinaryIO) -> Iterator[str]:

@@ -20,9 +20,8 @@ from mute.data.corpus import Pair, Reason
 from mute.data.shards import Block
 from mute.data.tokenizer import SIDES, Side, Tokenizer, load_tokenizer
 from mute.data.vocabulary import UNK
+from mute.data.words import is_chinese
 from mute.errors import MuteError
-
-_UNSPACED = ("zh", "ja")
 
 
 class Drop(NamedTuple):
@@ -96,7 +95,8 @@ class Encoder:
         return None
 
     def _count(self, texts: Iterable[str], ids: NDArray[np.uint32], side: Side) -> Counts:
-        spaced = not self.tokenizer.languages[SIDES.index(side)].startswith(_UNSPACED)
+        language = self.tokenizer.languages[SIDES.index(side)]
+        spaced = not (is_chinese(language) or language.startswith("ja"))
         words = sum(len(text.split() if spaced else "".join(text.split())) for text in texts)
         return Counts(words, len(ids), int(np.count_nonzero(ids == UNK)))
 

@@ -201,3 +201,11 @@ _CORPORA = (
 
 CATALOG: Mapping[str, KnownCorpus] = {corpus.name: corpus for corpus in _CORPORA}
 """The known corpora by name."""
+
+
+def can_be_downloaded(path: str) -> bool:
+    """Whether a file is one of a corpus that `mute prepare --download` fetches."""
+    return any(
+        all(file.url for file in corpus.files) and path in (file.path for file in corpus.files)
+        for corpus in CATALOG.values()
+    )

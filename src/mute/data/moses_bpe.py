@@ -52,16 +52,19 @@ class MosesBpe(Tokenizer):
         texts = [both] if config.joint else counts
         return cls(config, languages, codes, [_vocabulary(text, codes) for text in texts])
 
-    def _save_model(self, folder: Path) -> None:
-        (folder / _CODES).write_bytes(self._codes.encode())
-        for name, vocabulary in zip(_file_names(self.config), self._vocabularies, strict=True):
-            (folder / name).write_bytes("".join(f"{piece}\n" for piece in vocabulary).encode())
+    def _files(self) -> dict[str, bytes]:
+        texts = ["".join(f"{piece}\n" for piece in each) for each in self._vocabularies]
+        names = [_CODES, *_file_names(self.config)]
+        return {
+            name: text.encode() for name, text in zip(names, [self._codes, *texts], strict=True)
+        }
 
     @classmethod
     def _load_model(cls, folder: Path, config: TokenizerConfig, languages: tuple[str, str]) -> Self:
         codes = (folder / _CODES).read_bytes().decode()
         for number, merge in enumerate(codes.rstrip("\n").split("\n"), 1):
-            if len(merge.split(" ")) != 2:
+            pieces = merge.split(" ")
+            if len(pieces) != 2 or not all(pieces):
                 raise MuteError(f"{folder / _CODES}:{number}: not a merge of two pieces; damaged")
         texts = [(folder / name).read_bytes().decode() for name in _file_names(config)]
         return cls(config, languages, codes, [text.split("\n")[:-1] for text in texts])

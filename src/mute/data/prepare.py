@@ -7,6 +7,7 @@ The folder holds `tokenizer/`, the shards of `train/` and `dev/`, the developmen
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -21,7 +22,7 @@ from mute.data.encoder import Chunk, Drop, Encoder, encode_in_order
 from mute.data.folder import exclusive, replaced
 from mute.data.manifest import load_manifest, take_stock
 from mute.data.prepared import DEV, TOKENIZER, TRAIN, reference_files, write_sentences
-from mute.data.report import CorpusReport, Report, SideReport
+from mute.data.report import CorpusReport, Report, SideReport, counted
 from mute.data.scored import Scored, read_scored
 from mute.data.shards import ShardWriter
 from mute.data.tokenizer import LEARNING_PAIRS, Tokenizer, learn_tokenizer
@@ -81,9 +82,11 @@ def _learn(config: DataConfig, progress: Progress) -> tuple[Tokenizer, int]:
     random = Random(1)  # noqa: S311 (no secret)
     sample: list[tuple[str, str]] = []
     usable = lines = 0
+    reasons = Counter[str]()
     for text in config.train:
         for chunk in _chunks(text):
             lines += len(chunk)
+            reasons.update(drop.reason for drop in chunk.drops)
             for pair in chunk.pairs:
                 usable += 1
                 if len(sample) < LEARNING_PAIRS:
@@ -93,7 +96,7 @@ def _learn(config: DataConfig, progress: Progress) -> tuple[Tokenizer, int]:
             progress.update(task, completed=lines)
     if not sample:
         names = ", ".join(name for text in config.train for name in file_names(text))
-        raise MuteError(f"{names}: not one usable pair in {lines:,} lines; is it UTF-8 text?")
+        raise MuteError(f"{names}: not one usable pair in {lines:,} lines: {counted(reasons)}")
     progress.update(task, description="learning the vocabulary")
     tokenizer = learn_tokenizer(sample, config.tokenizer, (config.source, config.target))
     progress.remove_task(task)

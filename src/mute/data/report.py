@@ -92,7 +92,7 @@ class Report(BaseModel):
         counts = Counter[str]()
         for corpus in self.corpora:
             counts.update({why: dropped.count for why, dropped in corpus.dropped.items()})
-        return ", ".join(f"{count:,} {why}" for why, count in counts.most_common())
+        return counted(counts)
 
     def save(self, folder: Path) -> None:
         """Write the report into a prepared folder."""
@@ -107,6 +107,11 @@ class Report(BaseModel):
             raise MuteError(
                 f"{folder / FILE}: missing or damaged; delete the folder and prepare it again"
             ) from None
+
+
+def counted(reasons: Counter[str]) -> str:
+    """Reasons with how often each applied, in one line; 'no text' without any."""
+    return ", ".join(f"{count:,} {why}" for why, count in reasons.most_common()) or "no text"
 
 
 def render(report: Report) -> Group:

@@ -46,9 +46,8 @@ class SentencePieceTokenizer(Tokenizer):
         texts = [sources + targets] if config.joint else [sources, targets]
         return cls(config, languages, [_learn(text, config) for text in texts])
 
-    def _save_model(self, folder: Path) -> None:
-        for name, model in zip(_file_names(self.config), self._models, strict=True):
-            (folder / name).write_bytes(model)
+    def _files(self) -> dict[str, bytes]:
+        return dict(zip(_file_names(self.config), self._models, strict=True))
 
     @classmethod
     def _load_model(cls, folder: Path, config: TokenizerConfig, languages: tuple[str, str]) -> Self:

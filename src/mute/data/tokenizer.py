@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Literal, Protocol, Self
@@ -13,6 +15,7 @@ from pydantic import ValidationError
 
 from mute.config import TokenizerConfig
 from mute.data.corpus import tidy
+from mute.data.vocabulary import SPECIALS
 from mute.errors import MuteError
 
 Side = Literal["source", "target"]
@@ -81,6 +84,20 @@ class Tokenizer(ABC):
             MuteError: the text does not yield what the config asks for.
         """
 
+    @cached_property
+    def takes(self) -> str:
+        """What has to be done to a text before it comes here, in words; '' if nothing has.
+
+        Whether the text it learned from was lower-cased shows in its vocabulary only.
+        """
+        vocabulary = "".join(self.pieces(range(len(SPECIALS), self.source_size), "source"))
+        lowercase = vocabulary.islower() and not self.config.lowercase
+        done = [
+            *(["tokenised"] if self.config.pretokenized else []),
+            *(["lower-cased"] if lowercase else []),
+        ]
+        return f"text that is {' and '.join(done)} already" if done else ""
+
     def encode(self, text: str, side: Side) -> list[int]:
         """The ids of a text: none for an empty one, and UNK where the vocabulary has nothing."""
         return self._sides[side].encode(_fold(tidy(text), self.config))
@@ -121,17 +138,21 @@ class Tokenizer(ABC):
     def save(self, folder: Path) -> None:
         """Write everything `load_tokenizer` needs into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._save_model(folder)
+        files = self._files()
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
         settings = {
             "format": FORMAT,
             "languages": self.languages,
             "sizes": [self.source_size, self.target_size],
             "options": self.config.model_dump(mode="json"),
+            "files": {name: _digest(content) for name, content in files.items()},
         }
         (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
     @abstractmethod
-    def _save_model(self, folder: Path) -> None: ...
+    def _files(self) -> dict[str, bytes]:
+        """What `_load_model` reads, by name."""
 
     @classmethod
     @abstractmethod
@@ -164,6 +185,9 @@ def load_tokenizer(folder: Path | str) -> Tokenizer:
                 f"{path}: format {version}, but this version of mute reads format {FORMAT}; "
                 f"use the version that wrote it, or prepare the data again"
             )
+        # Folders that older versions wrote have no digests.
+        for name, digest in settings.get("files", {}).items():
+            _check_file(folder / name, digest)
         config = TokenizerConfig.model_validate(settings["options"])
         source, target = settings["languages"]
         tokenizer = _class_of(config.kind)._load_model(folder, config, (source, target))
@@ -173,7 +197,14 @@ def load_tokenizer(folder: Path | str) -> Tokenizer:
             f"{error.filename}: cannot be read ({error.strerror}); "
             f"a tokenizer folder is only whole with all its files"
         ) from None
-    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError, ValidationError):
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        UnicodeDecodeError,
+        json.JSONDecodeError,
+        ValidationError,
+    ):
         raise MuteError(f"{path}: not a tokenizer of mute, or damaged") from None
     if sizes != [tokenizer.source_size, tokenizer.target_size]:
         raise MuteError(
@@ -193,6 +224,15 @@ def same_vocabulary(one: Tokenizer, other: Tokenizer) -> bool:
         ]
 
     return pieces(one) == pieces(other)
+
+
+def _check_file(path: Path, digest: str) -> None:
+    if _digest(path.read_bytes()) != digest:
+        raise MuteError(f"{path}: damaged or cut short; get the whole folder again")
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def _fold(text: str, config: TokenizerConfig) -> str:

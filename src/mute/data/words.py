@@ -32,9 +32,14 @@ def words_of(language: str, config: TokenizerConfig) -> Words:
     """The way that fits a language and what a config says about its text."""
     if config.pretokenized:
         return SpacedWords()
-    if language.lower().startswith("zh"):
+    if is_chinese(language):
         return ChineseWords() if config.chinese == "words" else ChineseCharacters()
     return MosesWords(language)
+
+
+def is_chinese(language: str) -> bool:
+    """Whether a code means Chinese, with or without a region or a script: zh-TW, zho_Hans, cmn."""
+    return language.lower().startswith(("zh", "cmn"))
 
 
 class SpacedWords(Words):

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from mute.data.words import is_chinese
+
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
 
@@ -17,7 +19,7 @@ def tokenization_for(tokenizer: "TokenizerConfig", language: str) -> Tokenizatio
     """How words of a language are to be cut in text that a tokenizer puts out."""
     if tokenizer.pretokenized:
         return "none"
-    return "zh" if language.lower().startswith("zh") else "13a"
+    return "zh" if is_chinese(language) else "13a"
 
 
 @dataclass(frozen=True)

@@ -124,10 +124,24 @@ def _read_settings(path: Path) -> tuple[ModelConfig, int]:
         if version == FORMAT:
             return ModelConfig.model_validate(settings["model"]), int(settings["max_length"])
     except OSError as error:
-        raise MuteError(
-            f"{path}: cannot be read ({error.strerror}); a model is a folder that "
-            f"`mute train` wrote, with {CONFIG} in it"
-        ) from None
+        raise MuteError(_no_model(path, error.strerror)) from None
     except (KeyError, TypeError, ValueError, ValidationError):
         raise MuteError(f"{path}: not a model of mute, or damaged") from None
     raise MuteError(f"{path}: format {version}, but this version of mute reads format {FORMAT}")
+
+
+def _no_model(path: Path, reason: str | None) -> str:
+    """What is told if the settings of a model cannot be read, and where a model is instead."""
+    folder = path.parent
+    below = sorted((*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/model/{CONFIG}")))
+    if below:
+        return f"{folder}: is no model itself, but {below[0].parent} is one"
+    if (folder / "config.yaml").is_file() or (folder / "checkpoints").is_dir():
+        return (
+            f"{folder}: has no validated model yet: wait for its first validation, or "
+            f"`mute average {folder}` makes one of its checkpoints"
+        )
+    return (
+        f"{path}: cannot be read ({reason}); a model is a folder that `mute train` wrote, with "
+        f"{CONFIG} in it"
+    )

@@ -208,6 +208,7 @@ async def models(request: Request) -> list[ask.ModelAnswer]:
             layers=each.config.encoder_layers,
             units=each.config.units,
             bias=list(each.config.bias),
+            takes=each.takes,
             examples=list(each.examples),
         )
         for each in _server(request).gallery.models

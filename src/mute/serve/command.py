@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mute.errors import MuteError
+from mute.errors import MuteError, install
 from mute.serve.limits import Limits
 from mute.translate.engine import Compute
 
@@ -39,7 +39,7 @@ def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute
         from mute.serve.calls import Server
     except ModuleNotFoundError as error:
         raise MuteError(
-            f"mute serve needs {error.name}, which is not installed; pip install 'mute[serve]'"
+            f"mute serve needs {error.name}, which is not installed; {install('serve')}"
         ) from None
     from mute.serve.keys import ApiKeys, read_api_keys
     from mute.serve.served import load_gallery
@@ -53,6 +53,9 @@ def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute
         names = ", ".join(each.name for each in gallery.models)
         address = f"[{host}]" if ":" in host else host
         _say(f"mute: {names} at http://{address}:{port}/")
+        for each in gallery.models:
+            if each.takes:
+                _say(f"mute: {each.name} takes {each.takes}")
         with suppress(KeyboardInterrupt):  # uvicorn has shut down in order by then
             uvicorn.Server(config).run(sockets=[listener])
 

@@ -114,6 +114,7 @@ class ModelAnswer(BaseModel):
     layers: int
     units: int
     bias: list[str] = Field(description="Of the units, in their order; others see clean input.")
+    takes: str = Field(description="What has to be done to a text first; '' if nothing has.")
     examples: list[str] = Field(description="Sentences in words that the model knows.")
 
 

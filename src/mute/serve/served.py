@@ -41,6 +41,11 @@ class Served:
         """What the model is like."""
         return self.translator.models[0].config
 
+    @property
+    def takes(self) -> str:
+        """What has to be done to a text before it is sent; '' if nothing has."""
+        return self.translator.tokenizer.takes
+
     @cached_property
     def examples(self) -> Sequence[str]:
         """Sentences to try it with."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mute.data.prepared import load_prepared
-from mute.errors import MuteError
+from mute.errors import MuteError, install
 from mute.experiment import sections
 from mute.studies import figures
 from mute.studies.comparisons import compare_runs
@@ -60,6 +60,6 @@ def make_tables(study: Study, task: str, tell: Tell) -> Path:
     if figures.can_draw():
         captions = figures.write_figures(study, summary)
     elif study.figures:
-        tell("no figures: matplotlib is not installed; pip install 'mute[plots]' gets it")
+        tell(f"no figures: matplotlib is not installed; {install('plots')} gets it")
     write_tables(study, summary, captions)
     return results_folder(study.name, task) / MARKDOWN

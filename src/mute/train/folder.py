@@ -4,6 +4,7 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import yaml
 
@@ -38,14 +39,13 @@ def alone_in(run: Path) -> Iterator[None]:
     A process that is alone in it already may ask again.
 
     Raises:
-        MuteError: another one is.
+        MuteError: another one is, or there can be no such folder.
     """
     place = run.resolve()
     if place in _ours:
         yield
         return
-    run.mkdir(parents=True, exist_ok=True)
-    with (run / LOCK).open("w") as lock:
+    with _opened(run / LOCK) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -61,11 +61,21 @@ def alone_in(run: Path) -> Iterator[None]:
             _ours.remove(place)
 
 
+def _opened(path: Path) -> IO[str]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("w")
+    except OSError as error:
+        raise MuteError(
+            f"{path.parent}: cannot be written to ({error.strerror}); choose another train.run"
+        ) from None
+
+
 def claim_run_folder(run: Path, config: Config, data: str) -> None:
-    """Leave the config in a new run folder; in one that is there, make sure it is the same.
+    """Leave the config in a new run; in one that is there, make sure it is the same.
 
     Args:
-        run: the folder
+        run: the folder, which this process is alone in
         config: of the experiment
         data: the digest of its prepared data, which must be the same too: the ids of another
             vocabulary mean other words
@@ -86,7 +96,6 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
         raise MuteError(
             f"{run}: the text was prepared anew since this run began; choose another train.run"
         )
-    run.mkdir(parents=True, exist_ok=True)
     _write(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), run / CONFIG)
     _write(f"{data}\n", run / DATA)
 

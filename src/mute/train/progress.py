@@ -112,12 +112,12 @@ class Progress(Silence):
             "penalty": [float(fusion.penalty().detach()) for fusion in fusions],
         }
         self._write("units", step, facts)
-        for index, fusion in enumerate(fusions, 1):
+        for index, fusion in enumerate(fusions):
             if len(fusion.alpha) > 1:
-                named = {f"unit {unit}": c for unit, c in enumerate(fusion().tolist(), 1)}
+                named = {f"unit {unit}": c for unit, c in enumerate(fusion().tolist())}
                 self._board.add_scalars(f"units/layer {index}", named, step)
             if isinstance(fusion, LearnedOrder):
-                distance = facts["penalty"][index - 1]
+                distance = facts["penalty"][index]
                 self._board.add_scalar(f"permutation/layer {index}", distance, step)
 
     def _write(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:

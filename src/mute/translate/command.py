@@ -91,6 +91,8 @@ def translate_text(
     if files.source is None and sys.stdin.isatty():
         lines_at_once = 1  # who types waits for an answer
     with LineProgress(visible=_has_live_line(files, share)) as progress:
+        if translator.tokenizer.takes and share.rank == 0:
+            progress.tell(f"mute: {models[0]} takes {translator.tokenizer.takes}")
         work = worker(translator, options, name_of(source), progress.tell)
         job = Job(columns, work, lines_at_once, progress.watch)
         if files.output is None:

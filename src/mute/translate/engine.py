@@ -1,7 +1,7 @@
 """The fast form of a model, for translation; `tree.py` has what it does step by step."""
 
 import copy
-from typing import Literal
+from typing import Literal, get_args
 
 from torch import Tensor, nn
 
@@ -18,9 +18,15 @@ Compute = Literal["float32", "int8"]
 
 
 class Engine:
-    """A model made ready to translate; the model itself stays as it is."""
+    """A model made ready to translate; the model itself stays as it is.
+
+    Raises:
+        MuteError: there is no such way to compute.
+    """
 
     def __init__(self, model: Transformer, compute: Compute = "float32") -> None:
+        if compute not in get_args(Compute):
+            raise MuteError(f"compute {compute}: should be {' or '.join(get_args(Compute))}")
         # A copy of the modules, not of the weights in them.
         own_weights = {id(weight): weight for weight in model.parameters()}
         self.model = copy.deepcopy(model, own_weights).eval()

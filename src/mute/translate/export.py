@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from mute.config import ModelConfig
 from mute.data.tokenizer import Side, Tokenizer
 from mute.data.vocabulary import BOS, EOS, SPECIALS, UNK
-from mute.errors import MuteError
+from mute.errors import MuteError, install
 from mute.model.attention import SelfAttention
 from mute.model.bank import BankLinear, BankNorm
 from mute.model.decoder import Decoder
@@ -114,7 +114,7 @@ def _model_spec(model: Transformer, tokenizer: Tokenizer, quantization: str) -> 
         from ctranslate2.specs import model_spec, transformer_spec
     except ImportError as error:
         raise MuteError(
-            f"exporting needs the package ctranslate2 ({error}): pip install 'mute[export]'"
+            f"exporting needs the package ctranslate2 ({error}): {install('export')}"
         ) from None
     known = model_spec.ACCEPTED_MODEL_TYPES
     if quantization not in known:

@@ -91,8 +91,12 @@ class Translator:
 
         Raises:
             LineError: a line is too long and `strict` was set, or no translation keeps the rules.
-            MuteError: the options contradict each other.
+            MuteError: the options contradict each other, or one is not what it should be.
         """
+        _refuse_single_text(lines=lines, prefixes=prefixes)
+        for name, number in (("beam", beam), ("nbest", nbest)):
+            if number < 1:
+                raise MuteError(f"{name} {number}: should be at least 1")
         if max_length is not None and max_length < min_length:
             raise MuteError(f"max_length {max_length} is less than min_length {min_length}")
         prefixes = [""] * len(lines) if prefixes is None else prefixes
@@ -120,8 +124,9 @@ class Translator:
             length_penalty: the exponent of GNMT's length penalty
 
         Raises:
-            MuteError: there are not as many translations as sentences.
+            MuteError: there are not as many translations as sentences, or one string is given.
         """
+        _refuse_single_text(sources=sources, targets=targets)
         if len(sources) != len(targets):
             raise MuteError(f"{len(targets)} translations of {len(sources)} lines")
         encode = self.tokenizer.encode
@@ -259,6 +264,13 @@ class Translator:
         return pad(ids).to(self.device)
 
 
+def _refuse_single_text(**texts: Sequence[str] | None) -> None:
+    """A string is a sequence of strings too: its characters."""
+    for name, text in texts.items():
+        if isinstance(text, str):
+            raise MuteError(f"{name}: should be a list of sentences, not one string; write [text]")
+
+
 def load(
     *models: Path | str,
     units: Kept | None = None,
@@ -278,6 +290,8 @@ def load(
         MuteError: there is no whole model, ensembled models have different vocabularies, or
             what was asked for cannot be had.
     """
+    if not models:
+        raise MuteError("no model to load: give a run folder or a model folder")
     keep_freed_memory()
     loaded = [load_model(model) for model in models]
     tokenizer = loaded[0][1]

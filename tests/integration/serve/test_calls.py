@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from mute.serve.app import create_app
 from mute.serve.calls import Server
 from mute.serve.keys import ApiKeys
-from mute.serve.served import Gallery
+from mute.serve.served import Gallery, load_gallery
 from mute.translate.translator import Translator, load
 
 
@@ -81,11 +81,24 @@ def test_the_language_is_found_out_if_it_is_not_told(client: TestClient) -> None
 
 def test_languages_and_models_are_listed(client: TestClient) -> None:
     assert client.get("/languages").json() == [{"code": "en", "name": "English", "targets": ["de"]}]
-    shape = {"layers": 2, "units": 3, "bias": ["identity", "swap", "mask"], "examples": []}
+    shape = {
+        "layers": 2,
+        "units": 3,
+        "bias": ["identity", "swap", "mask"],
+        "takes": "",
+        "examples": [],
+    }
     assert client.get("/v1/models").json() == [
         {"name": name, "source": "en", "target": "de", **shape} for name in ("en-de", "en-de-2")
     ]
     assert ask(client, q="A cat.", model="en-de-2") == ask(client, q="A cat.")
+
+
+def test_a_model_of_tokenised_text_is_listed_as_one(tokenised_model: Path) -> None:
+    server = Server(load_gallery([tokenised_model], "float32"))
+    with TestClient(create_app(server)) as client:
+        (listed,) = client.get("/v1/models").json()
+    assert listed["takes"] == "text that is tokenised and lower-cased already"
 
 
 def test_health_metrics_and_documentation(client: TestClient) -> None:

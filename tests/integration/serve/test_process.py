@@ -72,9 +72,18 @@ def test_a_server_that_cannot_start_says_why(
     assert message.replace("{taken}", port) in capsys.readouterr().err
 
 
+def test_a_model_of_tokenised_text_says_so_when_it_is_served(
+    tokenised_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
+    assert run("serve", str(tokenised_model), "--port", "0") == 0
+    _, said = capsys.readouterr().err.splitlines()
+    assert said == "mute: en-de takes text that is tokenised and lower-cased already"
+
+
 def test_a_missing_package_is_named(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert run("serve", str(model)) == 2
-    assert "pip install 'mute[serve]'" in capsys.readouterr().err
+    assert "pip install -c constraints.txt -e '.[serve]'" in capsys.readouterr().err

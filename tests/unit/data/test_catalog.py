@@ -12,6 +12,10 @@ from mute.data.known_corpora import CATALOG, KnownCorpus, KnownFile
 from mute.errors import MuteError
 
 TEXT = b"one\ntwo\n"
+FILES = {"source": "s/train.en.gz", "target": "s/train.de.gz"}
+SMALL = DataConfig.model_validate(
+    {"source": "en", "target": "de", "prepared": "x", "train": [FILES], "dev": FILES}
+)
 
 
 @pytest.fixture
@@ -87,16 +91,25 @@ def test_a_configs_missing_files_are_fetched_into_the_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MUTE_DATA", str(tmp_path / "data"))
-    text = {"source": "s/train.en.gz", "target": "s/train.de.gz"}
-    config = DataConfig.model_validate(
-        {"source": "en", "target": "de", "prepared": "x", "train": [text], "dev": text}
-    )
-    download_missing(config)
+    download_missing(SMALL)
     assert check("small", tmp_path / "data") == []
 
 
-def test_what_cannot_be_downloaded_comes_with_instructions(tmp_path: Path) -> None:
-    with pytest.raises(MuteError, match="nist-zh-en: cannot be downloaded by mute; bring your own"):
+def test_nothing_is_fetched_into_a_folder_that_nobody_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.delenv("MUTE_DATA", raising=False)
+    with pytest.raises(MuteError, match="set MUTE_DATA to the folder the text should go to"):
+        download_missing(SMALL)
+    assert not (tmp_path / "shared").exists()
+
+
+def test_what_cannot_be_downloaded_comes_with_its_origin_and_instructions(tmp_path: Path) -> None:
+    message = r"nist-zh-en: cannot be downloaded by mute; it is from https://.*: bring your own"
+    with pytest.raises(MuteError, match=message):
         download("nist-zh-en", tmp_path)
 
 

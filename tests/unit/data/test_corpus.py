@@ -79,11 +79,12 @@ def test_what_is_no_pair_is_told_with_its_line() -> None:
     ]
 
 
-def test_a_line_of_a_tsv_without_a_tab_has_an_empty_side() -> None:
-    Path("t.tsv").write_bytes(b"alone\nA dog.\tEin Hund.\n")
+def test_a_line_of_a_tsv_needs_a_tab_and_two_sides() -> None:
+    Path("t.tsv").write_bytes(b"alone\nA dog.\tEin Hund.\nA cat.\t\n")
     assert list(read_pairs(ParallelText(tsv="t.tsv"))) == [
-        Flaw(1, "empty side", "t.tsv"),
+        Flaw(1, "no tab", "t.tsv"),
         Pair(2, "A dog.", "Ein Hund."),
+        Flaw(3, "empty side", "t.tsv"),
     ]
 
 
@@ -146,6 +147,13 @@ def test_a_missing_file_is_told_with_the_places_tried(
     monkeypatch.setenv("MUTE_DATA", "/elsewhere")
     with pytest.raises(MuteError, match=rf"{tmp_path}/a\.en nor /elsewhere/a\.en;"):
         list(read_pairs(ParallelText(source="a.en", target="a.de")))
+
+
+def test_a_missing_file_of_a_known_corpus_can_be_downloaded() -> None:
+    with pytest.raises(MuteError, match=r"MUTE_DATA .*; `mute prepare --download` gets it"):
+        locate("multi30k/train.en.gz")
+    with pytest.raises(MuteError, match=r"the folder your data is in$"):
+        locate("tatoeba_en-de/train.en.gz")
 
 
 def test_duplicates_are_found_however_far_apart() -> None:

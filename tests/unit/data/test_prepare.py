@@ -292,7 +292,7 @@ def test_a_killed_run_leaves_nothing_that_looks_whole() -> None:
 @pytest.mark.parametrize(
     ("english", "message"),
     [
-        (b"\xff\n" * 36, r"train\.en, train\.de: not one usable pair in 36 lines; is it UTF-8"),
+        (b"\xff\n" * 36, r"train\.en, train\.de: not one usable pair in 36 lines: 36 not UTF-8"),
         (b"A dog.\n" * 35, r"train\.en has 35 lines, but train\.de has 36"),
     ],
 )
@@ -301,6 +301,19 @@ def test_unusable_text_is_told(english: bytes, message: str) -> None:
     with pytest.raises(MuteError, match=message):
         prepare(config(), processes=1)
     assert not Path("out/prepared").exists()
+
+
+@pytest.mark.parametrize(
+    ("tsv", "message"),
+    [
+        (b"A dog.  Ein Hund.\n" * 3 + b"\tEin Hund.\n", "in 4 lines: 3 no tab, 1 empty side"),
+        (b"", "in 0 lines: no text"),
+    ],
+)
+def test_an_unusable_tsv_is_told_with_the_reasons(tsv: bytes, message: str) -> None:
+    Path("train.tsv").write_bytes(tsv)
+    with pytest.raises(MuteError, match=f"train.tsv: not one usable pair {message}"):
+        prepare(config(train=[ParallelText(tsv="train.tsv")]), processes=1)
 
 
 def test_an_empty_dev_text_is_told() -> None:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from mute.config import TokenizerConfig
 from mute.data.tokenizer import SIDES, Side, Tokenizer, learn_tokenizer, load_tokenizer
 from mute.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
+from mute.data.words import words_of
 from mute.errors import MuteError
+from mute.evaluate.score import tokenization_for
 
 from .sentences import pairs, sentences
 
@@ -179,10 +181,36 @@ def test_pretokenized_text_stays_so() -> None:
     assert tokenizer.decode(tokenizer.encode(text, "source"), "source") == text
 
 
+@pytest.mark.parametrize(
+    ("source", "options", "takes"),
+    [
+        ("a dog runs .", {"pretokenized": True}, "text that is tokenised and lower-cased already"),
+        ("A dog runs .", {"pretokenized": True}, "text that is tokenised already"),
+        ("一 只 狗 。", {"pretokenized": True}, "text that is tokenised already"),
+        ("a dog runs.", {}, "text that is lower-cased already"),
+        ("A dog runs.", {"lowercase": True}, ""),
+        ("A dog runs.", {}, ""),
+    ],
+)
+def test_what_has_to_be_done_to_a_text_is_told(
+    source: str, options: dict[str, Any], takes: str
+) -> None:
+    config = TokenizerConfig(kind="moses-bpe", size=20, joint=False, **options)
+    tokenizer = learn_tokenizer([(source, "Ein Hund rennt .")] * 3, config, ("en", "de"))
+    assert tokenizer.takes == takes
+
+
 def test_chinese_keeps_the_space_between_foreign_words_only(tokenizer: Tokenizer) -> None:
     if tokenizer.config.kind == "moses-bpe":
         ids = tokenizer.encode("New York 的 大海。", "target")
         assert tokenizer.decode(ids, "target") == "New York的大海。"
+
+
+@pytest.mark.parametrize("code", ["zh", "zh-TW", "zho_Hans", "cmn", "cmn_Hans"])
+def test_every_code_of_chinese_means_it(code: str) -> None:
+    words = words_of(code, TokenizerConfig(kind="moses-bpe", chinese="characters"))
+    assert words.split("大海。") == ["大", "海", "。"]
+    assert tokenization_for(TokenizerConfig(), code) == "zh"
 
 
 @pytest.mark.parametrize("options", [{"size": 330}, {"kind": "moses-bpe", "size": 60}])
@@ -239,10 +267,40 @@ def test_a_damaged_file_is_told(tokenizer: Tokenizer, tmp_path: Path) -> None:
     for path in list(tmp_path.iterdir()):
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
-        if path.name != "bpe.codes":  # half of the merges are merges
-            with pytest.raises(MuteError, match="damaged"):
-                load_tokenizer(tmp_path)
+        with pytest.raises(MuteError, match=rf"{path.name}: .*damaged"):
+            load_tokenizer(tmp_path)
         path.write_bytes(content)
+
+
+def without_digests(folder: Path) -> None:
+    """Make the folder of a tokenizer one that an older version wrote."""
+    path = folder / "tokenizer.json"
+    settings = json.loads(path.read_text())
+    del settings["files"]
+    path.write_text(json.dumps(settings))
+
+
+def test_merges_cut_at_the_end_of_a_line_are_told(moses: Tokenizer, tmp_path: Path) -> None:
+    moses.save(tmp_path)
+    codes = tmp_path / "bpe.codes"
+    codes.write_bytes(codes.read_bytes().rsplit(b"\n", 2)[0] + b"\n")
+    with pytest.raises(MuteError, match=r"bpe\.codes: damaged or cut short"):
+        load_tokenizer(tmp_path)
+
+
+def test_half_a_merge_is_told_without_a_digest_too(moses: Tokenizer, tmp_path: Path) -> None:
+    moses.save(tmp_path)
+    without_digests(tmp_path)
+    codes = tmp_path / "bpe.codes"
+    codes.write_bytes(b"#version: 0.2\nt h\ne ")
+    with pytest.raises(MuteError, match=r"bpe\.codes:3: not a merge of two pieces; damaged"):
+        load_tokenizer(tmp_path)
+
+
+def test_a_folder_of_an_older_version_is_read(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    tokenizer.save(tmp_path)
+    without_digests(tmp_path)
+    assert load_tokenizer(tmp_path).source_size == tokenizer.source_size
 
 
 def test_another_format_is_told(unigram: Tokenizer, tmp_path: Path) -> None:

@@ -20,6 +20,16 @@ def test_a_run_may_go_on_longer_but_not_differently(tmp_path: Path) -> None:
         claim_run_folder(tmp_path, config(steps=99, seed=2), "data")
 
 
+@pytest.mark.parametrize(
+    ("run", "reason"), [("file", "File exists"), ("file/run", "Not a directory")]
+)
+def test_a_run_needs_a_folder(tmp_path: Path, run: str, reason: str) -> None:
+    (tmp_path / "file").touch()
+    message = rf"{run}: cannot be written to \({reason}\); choose another train\.run"
+    with pytest.raises(MuteError, match=message), alone_in(tmp_path / run):
+        pass
+
+
 def test_a_run_does_not_go_on_with_other_data(tmp_path: Path) -> None:
     claim_run_folder(tmp_path, config(), "data")
     with pytest.raises(MuteError, match="the text was prepared anew since this run began; choose"):

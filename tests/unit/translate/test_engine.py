@@ -121,6 +121,11 @@ def test_damaged_weights_are_named() -> None:
         Engine(model).start(SOURCE, 2)
 
 
+def test_another_way_to_compute_is_refused() -> None:
+    with pytest.raises(MuteError, match="compute int4: should be float32 or int8"):
+        Engine(double(small()), "int4")  # type: ignore[arg-type]
+
+
 def spread(tensor: Tensor) -> float:
     return float(tensor.std())
 

@@ -304,7 +304,7 @@ def test_without_the_package_it_says_how_to_get_it(
     tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ctranslate2.specs", None)
-    with pytest.raises(MuteError, match=r"pip install 'mute\[export\]'"):
+    with pytest.raises(MuteError, match=r"constraints\.txt -e '\.\[export\]'"):
         export_ctranslate2(untrained(tokenizer), tokenizer, tmp_path / "exported")
 
 

@@ -182,6 +182,35 @@ def test_rules_that_contradict_each_other_are_refused(translator: Translator) ->
         translator.translate(["Yes"], no_repeat=1, min_length=translator.tokenizer.target_size)
 
 
+def test_one_string_is_no_list_of_lines(translator: Translator) -> None:
+    with pytest.raises(MuteError, match="lines: should be a list of sentences, not one string"):
+        translator.translate("The dog sleeps.")
+    with pytest.raises(MuteError, match="prefixes: should be a list"):
+        translator.translate(["Yes"], prefixes="J")
+    with pytest.raises(MuteError, match="targets: should be a list"):
+        translator.score(["Yes"], "J")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"beam": 0}, "beam 0: should be at least 1"),
+        ({"beam": -1, "nbest": 2}, "beam -1: should be at least 1"),
+        ({"nbest": 0}, "nbest 0: should be at least 1"),
+    ],
+)
+def test_no_translation_at_all_cannot_be_asked_for(
+    translator: Translator, options: dict[str, int], message: str
+) -> None:
+    with pytest.raises(MuteError, match=message):
+        translator.translate(LINES, **options)  # type: ignore[arg-type]
+
+
+def test_loading_no_model_is_refused() -> None:
+    with pytest.raises(MuteError, match="no model to load: give a run folder or a model folder"):
+        load()
+
+
 def saved(folder: Path, tokenizer: Tokenizer, seed: int, **settings: object) -> Path:
     model = model_for(tokenizer, seed, **settings)
     save_model(folder, model.config, dict(model.named_parameters()), tokenizer, max_length=33)
