@@ -5,11 +5,9 @@ of the batch in it. So a resumed run repeats what an uninterrupted one does, to 
 processes with one batch each compute what one process does with two.
 """
 
-import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
-from types import FrameType
 
 import torch
 from torch import Tensor
@@ -23,7 +21,9 @@ from mute.runtime import bfloat16_is_safe, seed_of
 from mute.train.average import WeightAverage
 from mute.train.checkpoint import TrainState, load_together, remove_old, save_checkpoint
 from mute.train.group import Group, without_exchange
+from mute.train.interruption import listening_for_signals, memory_advice
 from mute.train.objective import Objective
+from mute.train.optimizer import load_moments, make_optimizer, moments
 from mute.train.progress import Progress, Silence, forget_after
 from mute.train.schedule import learning_rate
 
@@ -62,9 +62,7 @@ class Trainer:
         self.read, self.stream, self.name_line = read, stream, name_line
         self.objective = group.wrap(Objective(model, config.label_smoothing, config.r_drop))
         self.parameters = [value for value in model.parameters() if value.requires_grad]
-        self.optimizer = torch.optim.Adam(
-            self.parameters, betas=(config.betas[0], config.betas[1]), eps=1e-9, fused=True
-        )
+        self.optimizer = make_optimizer(model, config)
         self.average = WeightAverage(model, config.average_decay) if config.average_decay else None
         self.state = TrainState()
         self.progress = Silence()
@@ -86,7 +84,7 @@ class Trainer:
             self.progress.tell(complaint)
         batches = self._own_batches()
         try:
-            with _listening_for_signals(self):
+            with listening_for_signals(self.ask_to_stop):
                 while not self._done():
                     self.step(next(batches))
                     if self._due(self.config.validate_every):
@@ -101,6 +99,10 @@ class Trainer:
         finally:
             self.progress.close()
         return self.state
+
+    def ask_to_stop(self) -> None:
+        """Have the run finish the next step, in which all processes hear of it, save and leave."""
+        self.asked_to_stop = True
 
     def step(self, batches: list[Batch]) -> None:
         """One optimizer step on this process's batches, if its gradient is finite."""
@@ -135,7 +137,7 @@ class Trainer:
             generator = torch.Generator().manual_seed(seed)
             last = index == len(batches) - 1
             exchange = nullcontext() if last else without_exchange(self.objective)
-            with exchange, self._memory_advice(batch):
+            with exchange, memory_advice(batch, self.config.batch_tokens):
                 with self._autocast():
                     smoothed, likelihood, penalty = self.objective(batch, generator)
                 loss = smoothed * share + self.config.penalty_weight * penalty / len(batches)
@@ -196,15 +198,9 @@ class Trainer:
     def save(self) -> None:
         """Write a checkpoint, and let go of those that are too old."""
         if self.group.leads:
-            names = [name for name, value in self.model.named_parameters() if value.requires_grad]
-            moments = self.optimizer.state_dict()["state"]
             tensors = {
                 "weights": {name: value.detach() for name, value in self.model.named_parameters()},
-                "optimizer": {
-                    f"{names[index]}.{kind}": value
-                    for index, kinds in moments.items()
-                    for kind, value in kinds.items()
-                },
+                "optimizer": moments(self.optimizer, self.model),
             }
             if self.average:
                 tensors["average"] = self.average.weights
@@ -224,17 +220,7 @@ class Trainer:
         load_weights(self.model, tensors["weights"])
         if self.average:
             self.average.load(tensors["average"])
-        names = [name for name, value in self.model.named_parameters() if value.requires_grad]
-        settings = self.optimizer.state_dict()
-        settings["state"] = {
-            index: {
-                kind: tensors["optimizer"][f"{name}.{kind}"]
-                for kind in ("step", "exp_avg", "exp_avg_sq")
-            }
-            for index, name in enumerate(names)
-            if f"{name}.step" in tensors["optimizer"]
-        }
-        self.optimizer.load_state_dict(settings)
+        load_moments(self.optimizer, self.model, tensors["optimizer"])
         return complaints
 
     def _own_batches(self) -> Iterator[list[Batch]]:
@@ -278,43 +264,3 @@ class Trainer:
         on_cpu = self.group.device.type == "cpu"
         if self.config.precision == "bfloat16" and on_cpu and not bfloat16_is_safe():
             raise MuteError("train.precision: this CPU cannot compute in bfloat16; use float32")
-
-    @contextmanager
-    def _memory_advice(self, batch: Batch) -> Iterator[None]:
-        try:
-            yield
-        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-            if not isinstance(error, torch.OutOfMemoryError | MemoryError) and (
-                "can't allocate memory" not in str(error)
-            ):
-                raise
-            sentences, length = batch.source.shape
-            raise MuteError(
-                f"out of memory on a batch of {sentences} sentences of {length} pieces "
-                f"(train.batch_tokens: {self.config.batch_tokens}); lower it, and raise "
-                f"train.accumulate by the same factor to keep the size of a step, both in a new "
-                f"train.run"
-            ) from None
-
-
-@contextmanager
-def _listening_for_signals(trainer: Trainer) -> Iterator[None]:
-    """On SIGTERM or Ctrl-C, finish the next step, in which all processes hear of it, and save.
-
-    A second one is not waited for: it ends the process as if nobody listened.
-    """
-
-    def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        trainer.asked_to_stop = True
-        restore()
-
-    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    try:
-        yield
-    finally:
-        restore()

@@ -1,0 +1,56 @@
+"""What comes between a run and its end: someone who asks it to stop, and too little memory."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import torch
+
+from mute.data.batching import Batch
+from mute.errors import MuteError
+
+
+@contextmanager
+def listening_for_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` on SIGTERM or Ctrl-C.
+
+    A second one is not waited for: it ends the process as if nobody listened.
+    """
+
+    def hear(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        stop()
+        restore()
+
+    before = {each: signal.signal(each, hear) for each in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    try:
+        yield
+    finally:
+        restore()
+
+
+@contextmanager
+def memory_advice(batch: Batch, batch_tokens: int) -> Iterator[None]:
+    """Say what helps if memory runs out in a batch.
+
+    Raises:
+        MuteError: it did.
+    """
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        if not isinstance(error, torch.OutOfMemoryError | MemoryError) and (
+            "can't allocate memory" not in str(error)
+        ):
+            raise
+        sentences, length = batch.source.shape
+        raise MuteError(
+            f"out of memory on a batch of {sentences} sentences of {length} pieces "
+            f"(train.batch_tokens: {batch_tokens}); lower it, and raise train.accumulate by the "
+            f"same factor to keep the size of a step, both in a new train.run"
+        ) from None

@@ -1,0 +1,39 @@
+"""Adam, and its moments by the names of the parameters, as a checkpoint keeps them."""
+
+import torch
+from torch import Tensor, nn
+
+from mute.config import TrainConfig
+
+_KINDS = ("step", "exp_avg", "exp_avg_sq")
+
+
+def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Adam:
+    """The paper's optimizer for all that a model learns; the learning rate is set step by step."""
+    learned = [value for value in model.parameters() if value.requires_grad]
+    return torch.optim.Adam(learned, betas=(config.betas[0], config.betas[1]), eps=1e-9, fused=True)
+
+
+def moments(optimizer: torch.optim.Adam, model: nn.Module) -> dict[str, Tensor]:
+    """{'output.weight.exp_avg': …}, of the parameters that had a step."""
+    names = _learned(model)
+    return {
+        f"{names[index]}.{kind}": value
+        for index, kinds in optimizer.state_dict()["state"].items()
+        for kind, value in kinds.items()
+    }
+
+
+def load_moments(optimizer: torch.optim.Adam, model: nn.Module, kept: dict[str, Tensor]) -> None:
+    """Go on with the moments of a checkpoint."""
+    settings = optimizer.state_dict()
+    settings["state"] = {
+        index: {kind: kept[f"{name}.{kind}"] for kind in _KINDS}
+        for index, name in enumerate(_learned(model))
+        if f"{name}.step" in kept
+    }
+    optimizer.load_state_dict(settings)
+
+
+def _learned(model: nn.Module) -> list[str]:
+    return [name for name, value in model.named_parameters() if value.requires_grad]
