@@ -244,6 +244,22 @@ def test_a_signal_in_the_middle_loses_nothing(
     assert_same(final_tensors(interrupted, end), final_tensors(tmp_path / "whole", end))
 
 
+def test_a_full_disk_is_told_wherever_it_strikes(experiment_file: Path, tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
+        "from mute.cli import main; main()"
+    )
+    command = [sys.executable, "-c", code, "prepare", str(experiment_file)]
+    folder = f"data.prepared={tmp_path / 'prepared'}"
+    done = subprocess.run([*command, "--set", folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"mute: .*the disk takes no more \(File too large\); make room and run the same command "
+        r"again\n",
+        done.stderr,
+    )
+
+
 @pytest.mark.parametrize("launcher", [{"WORLD_SIZE": "2"}, {"TORCHELASTIC_RUN_ID": "any"}])
 def test_torchrun_does_not_take_a_stop_for_a_failure(
     launcher: dict[str, str], experiment_file: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 Every command imports what it needs when it runs, so that `mute --help` is instant.
 """
 
+import errno
 import sys
 
 from mute.cli import scoring, training, translating
@@ -10,6 +11,8 @@ from mute.cli.app import app
 from mute.errors import MuteError, Stopped
 
 __all__ = ["app", "main", "scoring", "training", "translating"]
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def main() -> None:
@@ -21,6 +24,15 @@ def main() -> None:
         app()
     except MuteError as error:
         sys.stderr.write(f"mute: {error}\n")
+        raise SystemExit(2) from None
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        which = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(
+            f"mute: {which}the disk takes no more ({error.strerror}); make room and run the same "
+            f"command again\n"
+        )
         raise SystemExit(2) from None
     except Stopped:
         from mute.runtime import status_when_stopped
