@@ -1,7 +1,6 @@
 """What a finished run leaves for tables and figures: a small JSON, `result.json`."""
 
 import json
-import subprocess
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +13,7 @@ from mute.data.scored import read_scored
 from mute.evaluate.score import Score, Tokenization, bleu, tokenization_for
 from mute.model.fusion import Fusion, SequentialFusion
 from mute.model.transformer import Transformer
+from mute.runtime import source_commit
 from mute.train.checkpoint import TrainState
 from mute.translate.translator import Translator, load
 
@@ -29,7 +29,7 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
     result = {
         "config": config.model_dump(mode="json"),
         "version": __version__,
-        "commit": _commit(),
+        "commit": source_commit(),
         "parameters": sum(each.numel() for each in weights if each.requires_grad),
         "steps": state.step,
         "refused_steps": state.bad_steps,
@@ -128,15 +128,3 @@ def _curve(log: Path) -> list[dict[str, Any]]:
     return [
         {key: record[key] for key in kept} for record in records if record["kind"] == "validation"
     ]
-
-
-def _commit() -> str | None:
-    """The commit of the source tree, if mute runs from one."""
-    command = ["git", "describe", "--always", "--dirty"]
-    try:
-        asked = subprocess.run(  # noqa: S603 (our own words)
-            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return asked.stdout.strip()

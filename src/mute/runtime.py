@@ -1,4 +1,4 @@
-"""The process mute runs in: its allocator, its seeds, its device, its exit status."""
+"""The process mute runs in: its allocator, seeds, device, exit status, and its source."""
 
 import ctypes
 import ctypes.util
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import cache
 from hashlib import blake2b
+from pathlib import Path
 
 import torch
 
@@ -69,3 +70,15 @@ def bfloat16_is_safe() -> bool:
     return survives(
         "import torch; a = torch.ones(64, 64, dtype=torch.bfloat16); print((a @ a).sum())"
     )
+
+
+def source_commit() -> str | None:
+    """The commit of the source tree, if mute runs from one."""
+    command = ["git", "describe", "--always", "--dirty"]
+    try:
+        asked = subprocess.run(  # noqa: S603 (our own words)
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return asked.stdout.strip()

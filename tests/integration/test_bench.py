@@ -15,6 +15,7 @@ from mute.data.batching import BatchStream
 from mute.data.prepared import load_prepared
 from mute.experiment import sections
 from mute.model.parameters import parameter_count
+from mute.runtime import source_commit
 from tests.integration.command import run
 
 PARTS = ["batches", "encoder", "decoder", "output and loss", "backward", "optimizer and rest"]
@@ -50,6 +51,7 @@ def test_training_and_translation_are_measured_on_the_prepared_data(
         "vocabulary": list(sizes),
         "prepared": True,
     }
+    assert found["commit"] == source_commit()
     assert found["machine"]["threads"] == 1
     assert found["machine"]["peak_gflops"] > 0
     assert found["complaints"] == []

@@ -141,6 +141,7 @@ def bench_command(
     from mute.bench.estimate import Estimate, estimate_run
     from mute.bench.measurement import Measurement, measure
     from mute.configfile import load_config
+    from mute.runtime import source_commit
 
     if estimate and vocab_size is not None:
         raise MuteError("--vocab-size: means nothing with --estimate; leave one of them")
@@ -153,7 +154,7 @@ def bench_command(
     else:
         found = measure(settings, steps, None if vocab_size is None else _sizes(vocab_size), _tell)
     if as_json:
-        typer.echo(json.dumps(asdict(found), indent=2))
+        typer.echo(json.dumps({"commit": source_commit(), **asdict(found)}, indent=2))
     else:
         Console(soft_wrap=True).print(report.render(found))
 
