@@ -186,7 +186,7 @@ def test_a_study_that_was_stopped_goes_on(place: Path) -> None:
     assert (first.finished, first.stopped) == (["relative-seed5"], ["seq-seed5"])
     assert table is not None
     assert "Not run yet: MUTE + Bias + Seq." in table.read_text()
-    with pytest.raises(MuteError, match="stopped with 1 runs to go; 'again' goes on from there"):
+    with pytest.raises(MuteError, match="stopped with 1 run to go; 'again' goes on from there"):
         check(first, "again")
     second, _ = run_study(study, runs, 1, 1, lambda _: None)
     assert second.finished == ["relative-seed5", "seq-seed5"]

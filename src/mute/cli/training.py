@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -216,7 +217,7 @@ def study_command(
     outcome, table = study.run_study(chosen, runs, jobs, processes, typer.echo)
     if table:
         typer.echo(table.read_text(encoding="utf-8"))
-    runner.check(outcome, f"mute study {name} --task {task}")
+    runner.check(outcome, shlex.join(["mute", *sys.argv[1:]]))
 
 
 @app.command("demo")

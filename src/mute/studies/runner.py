@@ -194,4 +194,5 @@ def check(outcome: Outcome, command: str) -> None:
         raise MuteError(f"{len(lines)} of the runs failed\n" + "\n".join(lines))
     if outcome.stopped or outcome.waiting:
         left = len(outcome.stopped) + len(outcome.waiting)
-        raise MuteError(f"stopped with {left} runs to go; '{command}' goes on from there")
+        runs = "1 run" if left == 1 else f"{left} runs"
+        raise MuteError(f"stopped with {runs} to go; '{command}' goes on from there")
