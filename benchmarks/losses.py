@@ -31,6 +31,10 @@ def losses(tree: Path, system: str, run: Path) -> dict[int, float]:
         f"train.save_every={STEPS}",
         "train.batch_tokens=2048",
         "model.dropout=0",
+        # The configs had other values then.
+        "train.learning_rate=5e-3",
+        "train.penalty_weight=2.5e-4",
+        "train.average_decay=0.998",
     ):
         command += ["--set", setting]
     subprocess.run(command, cwd=tree, env=package_of(tree), check=True)
