@@ -46,7 +46,7 @@ def run_demo(folder: Path) -> Demo:
 
     Raises:
         MuteError: the folder cannot be made.
-        Stopped: SIGTERM asked for it.
+        Stopped: SIGTERM or Ctrl-C asked for it.
     """
     text = folder / "text"
     try:

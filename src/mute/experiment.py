@@ -35,7 +35,7 @@ def train(config: Config) -> TrainState:
         MuteError: the config lacks a section, its data is not prepared, a test set cannot be
             read, or the run folder is of another experiment or of other data, or another process
             is at it.
-        Stopped: SIGTERM asked for it; what was trained is saved.
+        Stopped: SIGTERM or Ctrl-C asked for it; what was trained is saved.
     """
     data, training = sections(config)
     keep_freed_memory()

@@ -244,7 +244,7 @@ def _parts_of(run: Path) -> "tuple[ModelConfig, Tokenizer, int]":
     """All of a run's model but the weights; before it has one, from its config and data."""
     from mute.configfile import load_config
     from mute.data.prepared import load_prepared
-    from mute.experiment import sections
+    from mute.experiment import longest_source, sections
     from mute.model.folder import CONFIG, load_model, max_length_of
 
     if (run / "model" / CONFIG).is_file():
@@ -252,7 +252,7 @@ def _parts_of(run: Path) -> "tuple[ModelConfig, Tokenizer, int]":
         return model.config, tokenizer, max_length_of(run)
     config = load_config(run / "config.yaml")
     prepared = load_prepared(sections(config)[0])
-    return config.model, prepared.tokenizer, int(prepared.train.lengths[0].max())
+    return config.model, prepared.tokenizer, longest_source(prepared)
 
 
 def _sizes(text: str) -> tuple[int, int]:

@@ -1,5 +1,7 @@
 """Adam, and its moments by the names of the parameters, as a checkpoint keeps them."""
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 
@@ -8,10 +10,10 @@ from mute.config import TrainConfig
 _KINDS = ("step", "exp_avg", "exp_avg_sq")
 
 
-def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Adam:
-    """The paper's optimizer for all that a model learns; the learning rate is set step by step."""
-    learned = [value for value in model.parameters() if value.requires_grad]
-    return torch.optim.Adam(learned, betas=(config.betas[0], config.betas[1]), eps=1e-9, fused=True)
+def make_optimizer(parameters: Iterable[Tensor], config: TrainConfig) -> torch.optim.Adam:
+    """The paper's optimizer; the learning rate is set step by step."""
+    betas = (config.betas[0], config.betas[1])
+    return torch.optim.Adam(parameters, betas=betas, eps=1e-9, fused=True)
 
 
 def moments(optimizer: torch.optim.Adam, model: nn.Module) -> dict[str, Tensor]:

@@ -62,7 +62,7 @@ class Trainer:
         self.read, self.stream, self.name_line = read, stream, name_line
         self.objective = group.wrap(Objective(model, config.label_smoothing, config.r_drop))
         self.parameters = [value for value in model.parameters() if value.requires_grad]
-        self.optimizer = make_optimizer(model, config)
+        self.optimizer = make_optimizer(self.parameters, config)
         self.average = WeightAverage(model, config.average_decay) if config.average_decay else None
         self.state = TrainState()
         self.progress = Silence()
