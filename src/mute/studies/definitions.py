@@ -6,7 +6,7 @@ paper's own tasks every study has the config's own budget, that is the paper's. 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mute.errors import MuteError
 
@@ -34,6 +34,8 @@ class System:
     changes: tuple[str, ...] = ()
     """Settings, such as model.units=6."""
     paper_tasks_only: bool = False
+    one_seed: bool = False
+    """Trained once, with the first seed, where the others have several."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ _ALL = (
     Study(
         "averaging",
         "several units against averages of checkpoints and of seeds (Table 5)",
-        (RELATIVE, SEQ),
+        (RELATIVE, replace(MUTE, one_seed=True), replace(SEQ, one_seed=True)),
         seeds=(1, 2, 3, 4, 5),
         measures=("across_seeds",),
     ),

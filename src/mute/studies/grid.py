@@ -98,11 +98,13 @@ def runs_of(
         if name not in (system.name for system in known):
             names = ", ".join(system.name for system in known)
             raise MuteError(f"'{name}' is no system of '{study.name}'; there are {names}")
+    seeds = seeds or study.seeds
     return [
         Run(study.name, folder.name, system, seed, _config(study, folder, system, seed, overrides))
-        for seed in seeds or study.seeds
+        for seed in seeds
         for system in known
         if not systems or system.name in systems
+        if seed == seeds[0] or not system.one_seed
     ]
 
 

@@ -80,6 +80,17 @@ def test_systems_can_be_chosen() -> None:
         runs_of(STUDIES["main"], "multi30k", systems=["seq", "sec"])
 
 
+def test_only_the_baseline_is_averaged_over_seeds() -> None:
+    names = [run.name for run in runs_of(STUDIES["averaging"], "multi30k")]
+    assert names == [
+        *("relative-seed1", "mute-seed1", "seq-seed1"),
+        *(f"relative-seed{seed}" for seed in (2, 3, 4, 5)),
+    ]
+    assert [run.name for run in runs_of(STUDIES["averaging"], "multi30k", [7], (), ["seq"])] == [
+        "seq-seed7"
+    ]
+
+
 def test_the_ablation_takes_one_unit_away() -> None:
     runs = {run.system.name: run.config.model for run in runs_of(STUDIES["ablation"], "multi30k")}
     assert runs["no-swap"].units == 3
