@@ -21,6 +21,7 @@ from mute.studies.grid import read_results, runs_of
 from mute.studies.measures import FILE, Trained, measure
 from mute.studies.runner import Outcome, check
 from mute.studies.study import make_tables, run_study
+from mute.studies.variants import LENGTH_PENALTIES
 from mute.studies.worker import Request, perform
 from mute.train.folder import alone_in
 from tests.integration.command import run
@@ -71,6 +72,10 @@ def test_every_run_leaves_its_result_without_any_sentence(finished: Path) -> Non
     average = result["average"]
     assert (average["checkpoints"], average["last"]) == (4, "step-00000012")
     assert average["tests"]["held out"]["signature"] == result["tests"]["held out"]["signature"]
+    tuned = result["tuned"]
+    assert tuned["length_penalty"] in LENGTH_PENALTIES
+    assert tuned["dev_bleu"] >= result["best"]["dev_bleu"]
+    assert tuned["tests"].keys() == result["tests"].keys()
     folder = Path(result["config"]["train"]["run"])
     assert len((folder / "hypotheses" / "held out.txt").read_text().splitlines()) == 20
     assert len(list((folder / "checkpoints").iterdir())) == 1
@@ -147,6 +152,7 @@ def test_other_test_sets_are_scored_without_training_again(finished: Path, tmp_p
     perform(request)
     again = read(tmp_path / "result.json")
     assert again["tests"].keys() == again["average"]["tests"].keys() == {"dev"}
+    assert again["tuned"]["tests"].keys() == {"dev"}
     for each in ("checkpoints", "last", "dev_bleu"):
         assert again["average"][each] == result["average"][each]
 

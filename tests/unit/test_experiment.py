@@ -12,7 +12,7 @@ from mute.errors import MuteError
 from mute.experiment import sections, validator, weights
 from mute.model.transformer import build
 from mute.result import score_tests
-from mute.studies.worker import dev_bleu
+from mute.studies.variants import dev_bleu
 from mute.translate.translation import Translation
 from mute.translate.translator import Translator
 from tests.unit.data.sentences import sentences

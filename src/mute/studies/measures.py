@@ -24,7 +24,7 @@ from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 from mute.studies.definitions import SEQ, Study
 from mute.studies.grid import RUNS, read_json, results_folder, write_json
-from mute.studies.worker import dev_bleu, scores
+from mute.studies.variants import dev_bleu, scores
 from mute.translate.translator import Translator, load
 
 FILE = "measures.json"

@@ -27,6 +27,20 @@ class Spread:
 
 Scores = tuple[Spread | None, dict[str, Spread]]
 """On the development set and on the test sets."""
+VARIANTS = {
+    "average": "Average of each run's last checkpoints",
+    "tuned": "The best model, with the length penalty that is best on dev",
+}
+"""What every result has beside the best model's scores, and its heading."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The scores of other models that the same runs gave, or of another search."""
+
+    dev: Spread | None
+    tests: dict[str, Spread]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,9 +57,8 @@ class Row:
     parameters: int | None = None
     seeds: list[int] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
-    average_dev: Spread | None = None
-    """Of the last checkpoints' average, as all that begins so."""
-    average_tests: dict[str, Spread] = field(default_factory=dict)
+    variants: dict[str, Variant] = field(default_factory=dict)
+    """By their names in `VARIANTS`."""
     p: dict[str, list[float]] = field(default_factory=dict)
     """By test set, for every seed, against the baseline's run of that seed."""
     daggers: dict[str, str] = field(default_factory=dict)
@@ -133,7 +146,6 @@ def _row(
     measured: dict[str, Any],
 ) -> Row:
     dev, tests = _scores([{**result, **result["best"]} for result in results])
-    average_dev, average_tests = _scores([result["average"] for result in results])
     of_runs = [compared.get(f"{system.name}-seed{result['seed']}", {}) for result in results]
     pairs = {test: [each[test] for each in of_runs if each.get(test)] for test in tests}
     seconds = [result["seconds"] for result in results if result["seconds"] is not None]
@@ -146,8 +158,11 @@ def _row(
         results[0]["parameters"],
         [result["seed"] for result in results],
         [result["steps"] for result in results],
-        average_dev,
-        average_tests,
+        {
+            name: _variant([result[name] for result in results])
+            for name in VARIANTS
+            if all(name in result for result in results)  # earlier versions knew fewer
+        },
         {test: [each["p"] for each in of_test] for test, of_test in pairs.items() if of_test},
         {
             test: dagger([each["difference"] for each in of_test], [each["p"] for each in of_test])
@@ -158,6 +173,12 @@ def _row(
         statistics.mean(seconds) / 3600 if seconds else None,
         _mixed(results),
     )
+
+
+def _variant(found: list[dict[str, Any]]) -> Variant:
+    penalties = _in_order(str(each["length_penalty"]) for each in found if "length_penalty" in each)
+    note = f"length penalty {', '.join(penalties)}" if penalties else ""
+    return Variant(*_scores(found), note)
 
 
 def _mixed(results: list[dict[str, Any]]) -> list[str]:

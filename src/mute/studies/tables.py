@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from mute.studies.definitions import Study
 from mute.studies.grid import results_folder, write_json
-from mute.studies.summary import Row, Spread, Summary
+from mute.studies.summary import VARIANTS, Row, Spread, Summary
 
 MARKDOWN, JSON = "table.md", "table.json"
 NOTHING = "–"
@@ -30,8 +30,9 @@ def markdown(study: Study, summary: Summary) -> str:
     """The whole text: best checkpoints, their averages, significance, and how it was measured."""
     shows = study.shows[0].upper() + study.shows[1:]
     parts = [f"**{summary.study}, {summary.task}.** {shows}.", _main_table(summary)]
-    if any(row.average_tests or row.average_dev for row in summary.rows):
-        parts += ["Average of each run's last checkpoints:", _average_table(summary)]
+    for name, title in VARIANTS.items():
+        if any(name in row.variants for row in summary.rows):
+            parts += [f"{title}:", _variant_table(summary, name)]
     if any(row.p for row in summary.rows):
         title = f"p of the difference from {summary.baseline}, seed by seed:"
         parts += [title, _significance_table(summary)]
@@ -67,17 +68,17 @@ def _main_table(summary: Summary) -> str:
     )
 
 
-def _average_table(summary: Summary) -> str:
-    rows = [row for row in summary.rows if row.average_dev]
+def _variant_table(summary: Summary, name: str) -> str:
+    rows = [(row.label, row.variants[name]) for row in summary.rows if name in row.variants]
     return grid(
         ["system", "dev", *summary.tests],
         [
             [
-                row.label,
-                written(row.average_dev),
-                *(written(row.average_tests.get(test)) for test in summary.tests),
+                ", ".join(filter(None, (label, variant.note))),
+                written(variant.dev),
+                *(written(variant.tests.get(test)) for test in summary.tests),
             ]
-            for row in rows
+            for label, variant in rows
         ],
     )
 

@@ -19,20 +19,15 @@ from typing import Any
 import torch
 
 from mute import experiment
-from mute.config import Config, DataConfig, TrainConfig
-from mute.data.prepared import load_prepared
+from mute.config import Config, TrainConfig
 from mute.errors import MuteError, Stopped
-from mute.model.folder import load_model, max_length_of, save_model
-from mute.result import HYPOTHESES, hypotheses_file, score_tests, translate_and_score
+from mute.result import HYPOTHESES, hypotheses_file, score_tests
 from mute.runtime import status_when_stopped
 from mute.studies.grid import read_json, same_run, write_json
-from mute.train.average import average_checkpoints
+from mute.studies.variants import of_last_checkpoints, with_tuned_length
 from mute.train.checkpoint import checkpoints, remove_old
 from mute.train.folder import alone_in
-from mute.translate.translator import Translator, load
-
-LAST = 5
-"""Checkpoints that are averaged, as in the paper."""
+from mute.translate.translator import load
 
 
 @dataclass(frozen=True)
@@ -75,46 +70,11 @@ def _whole_result(request: Request, run: Path) -> dict[str, Any]:
     return {
         **request.identity,
         **result,
-        "average": _average(run, data, training),
+        "average": of_last_checkpoints(run, data, training),
+        "tuned": with_tuned_length(run, data, training, result["best"]["step"]),
         "seconds": _seconds(run),
         "threads": torch.get_num_threads(),
     }
-
-
-def _average(run: Path, data: DataConfig, training: TrainConfig) -> dict[str, Any]:
-    """The scores of the last checkpoints' average, which becomes a model folder beside the best."""
-    folder, record = run / f"average-{LAST}", run / f"average-{LAST}.json"
-    saved = checkpoints(run / "checkpoints")[-LAST:]
-    known = read_json(record) if record.is_file() else {}
-    if known.get("last") != saved[-1].name:
-        model, tokenizer = load_model(run)
-        weights = average_checkpoints(run, len(saved))
-        save_model(folder, model.config, weights, tokenizer, max_length_of(run))
-        known = {"checkpoints": len(saved), "last": saved[-1].name}
-    tests = data.model_dump(mode="json")["test"]
-    if known.get("of") != tests:  # which may change when training is done
-        found = scores(load(folder), data, training, folder / HYPOTHESES)
-        known = {**known, **found, "of": tests}
-        write_json(known, record)
-    return {key: value for key, value in known.items() if key != "of"}
-
-
-def scores(
-    translator: Translator, data: DataConfig, training: TrainConfig, folder: Path
-) -> dict[str, Any]:
-    """BLEU on the development set and the test sets, whose translations go to `folder`."""
-    return {
-        "dev_bleu": dev_bleu(translator, data, training),
-        "tests": score_tests(translator, data, training, folder),
-    }
-
-
-def dev_bleu(translator: Translator, data: DataConfig, training: TrainConfig) -> float:
-    """BLEU on the development set, as validation computes it."""
-    prepared = load_prepared(data)
-    source, references = prepared.dev_text["source"], prepared.dev_references
-    _, score = translate_and_score(translator, source, references, data, training)
-    return score.value
 
 
 def _is_trained(run: Path, config: Config) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from mute.studies.definitions import Study, System
 from mute.studies.figures import curves, weights, write_figures
-from mute.studies.grid import read_results, results_folder, write_json
+from mute.studies.grid import read_json, read_results, results_folder, write_json
 from mute.studies.study import make_tables
 from mute.studies.summary import Spread, dagger, spread, summarise
 from mute.studies.tables import grid, markdown, written
@@ -94,10 +94,22 @@ def test_a_table_tells_how_it_was_measured() -> None:
     row = "| Seq | 4.21M | 2 | 2,000 | 41.50 ± 0.71 | 42.50 ± 0.71† | 32.50 ± 0.71 | +1.00 | 0.50 |"
     assert row in table.splitlines()
     assert "| Seq | 41.60 ± 0.71 |" in table
+    assert "| Seq, length penalty 2.0, 3.0 | 41.70 ± 0.71 |" in table
     assert "| Seq | 0.004, 0.030 | – |" in table
     assert f"Signature: `{SIGNATURE}`." in table
     assert "Not run yet: Late." in table
     assert "Commit: abc1234." in table
+
+
+def test_a_result_of_an_earlier_version_has_no_tuned_length() -> None:
+    make_results()
+    file = results_folder("made-up", "toy") / "seq-seed2.json"
+    old = read_json(file)
+    del old["tuned"]
+    write_json(old, file)
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    assert "| + Relative, length penalty 2.0, 3.0 |" in table
+    assert "| Seq, length penalty" not in table
 
 
 def test_runs_of_different_settings_in_one_row_are_told() -> None:
