@@ -17,6 +17,7 @@ LINE = [
     "configfile",
     "configdiff",
     "reference",
+    "cores",
     "runtime",
     "data",
     "model",

@@ -6,7 +6,6 @@ The folder holds `tokenizer/`, the shards of `train/` and `dev/`, the developmen
 """
 
 import math
-import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mute.config import DataConfig, ParallelText
+from mute.cores import core_count
 from mute.data.corpus import Flaw, file_names, read_pairs, side_names
 from mute.data.duplicates import Duplicates
 from mute.data.encoder import Chunk, Drop, Encoder, encode_in_order
@@ -61,7 +61,7 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
             tokenizer.save(partial / TOKENIZER)
             report = _blank_report(config, tokenizer)
             task = progress.add_task("encoding", total=lines)
-            for done in _encode(config, partial, report, processes or os.cpu_count() or 1):
+            for done in _encode(config, partial, report, processes or core_count()):
                 progress.update(task, completed=done)
             _encode_dev(config, dev, partial, tokenizer)
             report.save(partial)

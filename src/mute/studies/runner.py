@@ -13,6 +13,7 @@ from types import FrameType
 from typing import IO
 
 from mute.config import Config
+from mute.cores import core_count
 from mute.errors import MuteError
 from mute.experiment import sections
 from mute.runtime import STOPPED
@@ -125,7 +126,7 @@ class Runner:
     def _environment(self) -> dict[str, str]:
         if self.jobs == 1:
             return dict(os.environ)
-        threads = max(1, (os.cpu_count() or 1) // (self.jobs * self.processes))
+        threads = max(1, core_count() // (self.jobs * self.processes))
         return {**os.environ, "OMP_NUM_THREADS": str(threads)}
 
     def _reap(self, outcome: Outcome) -> None:
