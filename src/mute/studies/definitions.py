@@ -14,8 +14,16 @@ PAPER_TASKS = ("wmt14-en-de", "wmt18-zh-en", "nist-zh-en")
 """The tasks of the paper; all others are small ones."""
 BASELINE = "relative"
 """The system that the others are tested against, as in the paper."""
-SMALL_BUDGET: Mapping[str, int] = {"multi30k": 1500, "tatoeba": 5000}
-"""Steps of every run of a study other than `main`, on the small tasks."""
+SMALL_BUDGET: Mapping[str, tuple[str, ...]] = {
+    "multi30k": (
+        "train.steps=1200",
+        "train.warmup=400",
+        "train.validate_every=300",
+        "train.save_every=300",
+    ),
+    "tatoeba": ("train.steps=5000",),
+}
+"""Settings of every run of a study other than `main`, on the small tasks."""
 
 _BIASES = ("identity", "swap", "disorder", "mask")
 _PAPER_RATES = (0.5, 0.75, 0.85, 1.0)
@@ -47,8 +55,8 @@ class Study:
     """What it shows, and where the paper has it, in one line."""
     systems: Sequence[System]
     seeds: tuple[int, ...] = (1,)
-    steps: Mapping[str, int] = field(default_factory=lambda: SMALL_BUDGET)
-    """By task; one that is not named has its config's own."""
+    budget: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: SMALL_BUDGET)
+    """Settings by task; one that is not named has its config's own."""
     baseline: str = BASELINE
     """The system that differences are from."""
     measures: tuple[str, ...] = ()
@@ -122,7 +130,7 @@ _ALL = (
         "BLEU of the paper's systems, with parameters and significance (Tables 1–3)",
         (TRANSFORMER, RELATIVE, BIG, MUTE, BIAS, SEQ),
         seeds=(1, 2, 3),
-        steps={},
+        budget={},
     ),
     Study(
         "ablation",
@@ -167,7 +175,7 @@ _ALL = (
         "weights",
         "the weight of every unit in every layer (Figure 3)",
         (MUTE, BIAS, SEQ),
-        steps={},
+        budget={},
         baseline=MUTE.name,
         figures=("weights",),
     ),
@@ -182,7 +190,7 @@ _ALL = (
         "case",
         "the attention of all units to one sentence (Figure 5)",
         (MUTE, BIAS, SEQ),
-        steps={},
+        budget={},
         baseline=MUTE.name,
         measures=("attention",),
         figures=(),
@@ -208,7 +216,7 @@ _ALL = (
             *(_with_much_dropout(system) for system in (RELATIVE, SEQ)),
             *(_with_large_batches(system) for system in (RELATIVE, SEQ)),
         ),
-        steps={},
+        budget={},
     ),
 )
 STUDIES: Mapping[str, Study] = {study.name: study for study in _ALL}

@@ -111,10 +111,9 @@ def runs_of(
 def _config(
     study: Study, folder: Path, system: System, seed: int, overrides: Sequence[str]
 ) -> Config:
-    steps = study.steps.get(folder.name)
     settings = [
         *system.changes,
-        *([f"train.steps={steps}"] if steps else []),
+        *study.budget.get(folder.name, ()),
         *overrides,
         f"train.seed={seed}",
         f"train.run={RUNS}/study/{study.name}/{folder.name}/{system.name}-seed{seed}",
