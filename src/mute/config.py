@@ -218,7 +218,7 @@ class TrainConfig(Strict):
     """The run folder: config, log, checkpoints and, from the first validation on, the model."""
     start_from: str | None = None
     """A trained single-unit model that all units start from: proximal initialisation."""
-    seed: int = Field(1, ge=0)
+    seed: int = Field(1, ge=0, lt=2**63)
     """Of all that is random: the first weights, the order of the data, dropout and noise."""
     steps: int = Field(100_000, ge=1)
     """Updates of the weights until the run is done."""

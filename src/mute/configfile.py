@@ -117,8 +117,12 @@ def _read(path: Path, seen: tuple[Path, ...]) -> _Settings:
 
 
 def _parse(text: str, file: str) -> _Settings:
-    loader = _Loader(text)
     places: dict[KeyPath, str] = {(): file}
+    try:
+        loader = _Loader(text)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise MuteError(f"{file}:{line}: not valid YAML: {error.reason}") from None
     try:
         node = loader.get_single_node()
         for path, line in _lines(node, ()):
@@ -170,6 +174,9 @@ def _lines(node: yaml.Node | None, path: KeyPath) -> Iterable[tuple[KeyPath, int
     """Every path below `node` with its line, in the order of the file."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                mark = key.start_mark
+                raise yaml.MarkedYAMLError(problem="a key should be a word", problem_mark=mark)
             yield (*path, key.value), key.start_mark.line + 1
             yield from _lines(value, (*path, key.value))
     elif isinstance(node, yaml.SequenceNode):

@@ -46,7 +46,6 @@ def train(config: Config) -> TrainState:
             return _train(config, prepared, group)
         check_tests(data)
         with alone_in(Path(training.run)):
-            claim_run_folder(Path(training.run), config, prepared.digest)
             return _train(config, prepared, group)
     finally:
         leave_group()
@@ -67,6 +66,8 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
         BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus)),
         line_namer(corpus),
     )
+    if group.leads:  # only now: a config that could not start may be mended
+        claim_run_folder(run, config, prepared.digest)
 
     def keep_best(best: Mapping[str, Tensor]) -> None:
         save_model(run / "model", config.model, best, tokenizer, longest_source(prepared))

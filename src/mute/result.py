@@ -33,6 +33,7 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
         "parameters": sum(each.numel() for each in weights if each.requires_grad),
         "steps": state.step,
         "refused_steps": state.bad_steps,
+        "batches_per_step": state.batches_per_step,
         "best": {"step": state.best_step, "dev_bleu": state.best_score},
         "tests": score_tests(translator, data, config.train, run / HYPOTHESES),
         "units": _units(translator.models[0]),

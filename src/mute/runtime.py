@@ -73,11 +73,25 @@ def bfloat16_is_safe() -> bool:
 
 
 def source_commit() -> str | None:
-    """The commit of the source tree, if mute runs from one."""
-    command = ["git", "describe", "--always", "--dirty"]
+    """The commit of the source tree, if mute runs from one.
+
+    A package that is installed below somebody else's repository does not.
+    """
+    root = Path(__file__).resolve().parents[2]
+    if _git("rev-parse", "--show-toplevel") != str(root):
+        return None
+    return _git("describe", "--always", "--dirty")
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says of the folder that this file is in; None if it does not."""
     try:
         asked = subprocess.run(  # noqa: S603 (our own words)
-            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+            ["git", *arguments],  # noqa: S607 (wherever it is)
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -30,6 +30,10 @@ TORCHRUN = [
 ]
 
 
+class Died(Exception):
+    """As a process does that is killed."""
+
+
 def train(config: Path, folder: Path, *overrides: str) -> int:
     settings = [f"train.run={folder}", *overrides]
     return run("train", str(config), *(word for each in settings for word in ("--set", each)))
@@ -84,6 +88,9 @@ def test_a_finished_run_leaves_its_result(uninterrupted: Path) -> None:
     assert [point["step"] for point in result["curve"]] == [6, 12]
     assert (result["steps"], result["refused_steps"]) == (12, 0)
     assert result["best"]["dev_bleu"] == max(point["bleu"] for point in result["curve"])
+    logged = {record["step"]: record["alpha"] for record in records(uninterrupted, "units")}
+    of_best = [layer["alpha"] for layer in result["units"]["encoder"]]
+    assert logged[result["best"]["step"]][:2] == of_best  # of the averaged weights, both
     test = result["tests"]["held out"]
     assert test["bleu"] >= 0
     assert test["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a")
@@ -119,6 +126,43 @@ def test_preparing_again_says_that_nothing_has_changed(
 ) -> None:
     assert run("prepare", str(experiment_file)) == 0
     assert "prepared: nothing has changed since it was made" in capsys.readouterr().out
+
+
+def test_a_run_that_died_while_it_validated_loses_nothing(
+    experiment_file: Path, uninterrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def died(*_: Any) -> Any:
+        raise Died
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mute.experiment.translate_and_score", died)
+        with pytest.raises(Died):
+            train(experiment_file, tmp_path)
+    assert max(path.name for path in (tmp_path / "checkpoints").iterdir()) == "step-00000006"
+    assert train(experiment_file, tmp_path) == 0
+    assert [record["step"] for record in records(tmp_path, "validation")] == [6, 12]
+    assert_same(final_tensors(tmp_path), final_tensors(uninterrupted))
+
+
+def test_a_run_that_is_cut_short_is_validated_all_the_same(
+    experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mute.train.trainer import Trainer
+
+    whole = Trainer.step
+
+    def died(trainer: Any, batches: Any) -> None:
+        if trainer.state.step == 4:
+            raise Died
+        whole(trainer, batches)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", died)
+        with pytest.raises(Died):
+            train(experiment_file, tmp_path)
+    assert train(experiment_file, tmp_path, "train.steps=2") == 0  # it has 3 already
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert (result["steps"], result["best"]["step"]) == (3, 3)
 
 
 def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
@@ -372,6 +416,18 @@ def test_a_loss_that_is_not_finite_is_refused_and_then_stops_the_run(
     assert all(value.isfinite().all() for value in weights.values())
 
 
+def test_a_step_has_as_many_batches_as_the_run_began_with(
+    experiment_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(experiment_file, tmp_path, "train.steps=2", "train.accumulate=2") == 0
+    assert json.loads((tmp_path / "result.json").read_text())["batches_per_step"] == 2
+    assert train(experiment_file, tmp_path, "train.steps=4") == 2
+    told = capsys.readouterr().err
+    assert "a step of this run has 2 batches (processes × train.accumulate) and would now" in told
+    assert "have 1; set train.accumulate=2, or choose another train.run" in told
+    assert train(experiment_file, tmp_path, "train.steps=4", "train.accumulate=2") == 0
+
+
 def test_a_run_of_another_experiment_is_refused(
     experiment_file: Path, uninterrupted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -425,18 +481,20 @@ def test_a_finished_run_has_nothing_left_to_do(experiment_file: Path, uninterrup
     assert (uninterrupted / "log.jsonl").read_text() == before
 
 
+@pytest.mark.parametrize(
+    "where", ["mute.train.objective.Objective.forward", "torch.optim.Adam.step"]
+)
 def test_memory_that_is_not_there_is_told_with_the_budget(
+    where: str,
     experiment_file: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from mute.train.objective import Objective
-
-    def exhausted(objective: Any, batch: Any, generator: Any = None) -> Any:
+    def exhausted(*_: Any) -> Any:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(Objective, "forward", exhausted)
+    monkeypatch.setattr(where, exhausted)
     assert train(experiment_file, tmp_path) == 2
     told = capsys.readouterr().err
     assert "out of memory on a batch of" in told
@@ -463,3 +521,4 @@ def test_what_cannot_start_says_why(
     assert train(experiment_file, tmp_path / "run", *overrides) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run" / "log.jsonl").exists()
+    assert not (tmp_path / "run" / "config.yaml").exists()  # so a mended one may take the folder

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -60,3 +61,18 @@ def test_without_a_gpu_the_device_is_the_cpu() -> None:
         mock.patch.dict("os.environ", {"LOCAL_RANK": "3"}),
     ):
         assert runtime.choose_device() == torch.device("cuda", 3)
+
+
+def test_the_commit_of_somebody_elses_repository_is_not_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / ".venv" / "site-packages" / "mute"
+    package.mkdir(parents=True)
+    identity = ["-c", "user.name=x", "-c", "user.email=x"]
+    for command in (["init", "-q"], [*identity, "commit", "-q", "--allow-empty", "-m", "theirs"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    monkeypatch.setattr(runtime, "__file__", str(package / "runtime.py"))
+    assert runtime.source_commit() is None
+    monkeypatch.setattr(runtime, "__file__", str(tmp_path / "src" / "mute" / "runtime.py"))
+    (tmp_path / "src" / "mute").mkdir(parents=True)
+    assert runtime.source_commit() is not None

@@ -108,12 +108,14 @@ def load_weights(model: Transformer, weights: Mapping[str, Tensor]) -> None:
     """Fill a model with weights by name; a name too few or too many is an error.
 
     Raises:
-        KeyError: a name is missing or unknown.
+        KeyError: a name is missing or unknown, or its weights have another shape.
     """
     own = dict(model.named_parameters())
     if differing := set(own) ^ set(weights):
         raise KeyError(min(differing))
     for name, value in own.items():
+        if value.shape != weights[name].shape:  # to copy would expand one unit to several
+            raise KeyError(name)
         value.copy_(weights[name])
 
 

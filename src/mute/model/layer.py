@@ -25,6 +25,12 @@ class MultiUnitLayer(nn.Module):
         """(B, L, d) → (B, L, d)."""
         seen = self.bias(self.norm(x), context)
         outputs: Tensor = self.units(seen, x, context, cache)
+        # In mixed precision, the sum is no product to be sped up: it is the residual stream.
+        with torch.autocast(x.device.type, enabled=False):
+            return self._fused(outputs, x, context)
+
+    def _fused(self, outputs: Tensor, x: Tensor, context: Context) -> Tensor:
+        """The units' outputs, (I, B, L, d), and the layer's input → (B, L, d)."""
         coefficients: Tensor = self.fusion()
         if not (self.training and self.drop_branch):
             return fuse(coefficients, outputs)

@@ -1,8 +1,12 @@
 """Proximal initialisation (Fan et al. 2020): all units start from a trained single-unit model."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
+from mute.config import ModelConfig, UnitsConfig
+from mute.configdiff import differences, told
 from mute.errors import MuteError
 from mute.model.transformer import Transformer
 
@@ -21,6 +25,9 @@ def start_from_single_unit(model: Transformer, single: Transformer) -> None:
     """
     if single.config.units > 1 or single.config.decoder.units > 1:
         raise MuteError("the model to start from has several units in a layer itself")
+    its, ours = ({"model": _shared_settings(each.config)} for each in (single, model))
+    if differing := differences(its, ours, apart_from=()):
+        raise MuteError(f"the models differ in more than their units: {told(differing)}")
     own = model.state_dict()
     for name, trained in single.state_dict().items():
         if name not in own or not _expands(trained, own[name]):
@@ -31,6 +38,16 @@ def start_from_single_unit(model: Transformer, single: Transformer) -> None:
     unexpected = [name for name in sorted(extra) if not name.endswith(("bias.mask", "matrix"))]
     if unexpected:
         raise MuteError(f"the models differ in more than their units: see '{unexpected[0]}'")
+
+
+def _shared_settings(config: ModelConfig) -> dict[str, Any]:
+    """What decides what a model computes, apart from its units."""
+    free = {*UnitsConfig.model_fields, "decoder", "preset"}
+    return {
+        key: value
+        for key, value in config.model_dump(mode="json", exclude=free).items()
+        if not key.endswith("dropout")
+    }
 
 
 def _expands(trained: Tensor, own: Tensor) -> bool:

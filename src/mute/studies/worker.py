@@ -25,7 +25,7 @@ from mute.result import HYPOTHESES, hypotheses_file, score_tests
 from mute.runtime import status_when_stopped
 from mute.studies.grid import read_json, same_run, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
-from mute.train.checkpoint import checkpoints, remove_old
+from mute.train.checkpoint import checkpoints, remove_old, step_of
 from mute.train.folder import alone_in
 from mute.translate.translator import load
 
@@ -87,7 +87,7 @@ def _is_of_study(run: Path) -> bool:
 
 
 def _check_not_beyond(run: Path, training: TrainConfig) -> None:
-    done = [int(path.name.removeprefix("step-")) for path in checkpoints(run / "checkpoints")]
+    done = [step_of(path) for path in checkpoints(run / "checkpoints")]
     if done and done[-1] > training.steps:
         raise MuteError(
             f"{run}: has {done[-1]} steps behind it, more than the {training.steps} asked for; "

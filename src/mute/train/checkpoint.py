@@ -2,8 +2,8 @@
 
 A checkpoint is a folder `step-00012000` with the weights, their average and the optimizer's
 moments as safetensors, and `state.json` with the rest. It is written under another name, pushed
-to the disk and renamed, so a folder with the right name was complete when it was made; the sizes
-and checksums in `state.json` tell whether it still is.
+to the disk and renamed, so a folder with the right name was complete when it was made; checksums
+in `state.json` tell whether it still is.
 """
 
 import json
@@ -39,6 +39,10 @@ class TrainState:
     validations_since_best: int = 0
     bad_steps_in_a_row: int = 0
     bad_steps: int = 0
+    batches_per_step: int = 0
+    """Of all processes together; 0 in checkpoints of earlier versions, which did not tell."""
+    validated_step: int = -1
+    """The last step after which there was a validation; -1 where earlier versions did not tell."""
 
 
 def save_checkpoint(folder: Path, state: TrainState, tensors: Mapping[str, Tensors]) -> Path:
@@ -82,10 +86,23 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(folder.glob("step-????????"))
 
 
-def remove_old(folder: Path, keep: int) -> None:
-    """Keep the last `keep` checkpoints, and no draft of a run that was killed."""
-    for path in (*checkpoints(folder)[:-keep], *folder.glob(".step-*.writing")):
-        shutil.rmtree(path, ignore_errors=True)
+def step_of(checkpoint: Path) -> int:
+    """After how many steps it was saved."""
+    return int(checkpoint.name.removeprefix("step-"))
+
+
+def remove_old(folder: Path, keep: int, every: int = 1) -> None:
+    """Keep the last `keep` checkpoints, and no draft of a run that was killed.
+
+    One that is between multiples of `every`, of a run that was asked to stop, goes as soon as
+    there is a later one: in the end the same are left as of a run that was never stopped.
+    """
+    saved = checkpoints(folder)
+    planned = [path for path in saved[:-1] if step_of(path) % every == 0]
+    kept = (planned + saved[-1:])[-keep:]
+    for path in (*saved, *folder.glob(".step-*.writing")):
+        if path not in kept:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]] | None:

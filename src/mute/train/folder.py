@@ -14,12 +14,14 @@ from mute.configfile import load_config
 from mute.errors import MuteError
 
 CONFIG, DATA, LOCK = "config.yaml", "data.digest", ".lock"
-# What may differ between a run and its resumption: how long it goes on, what it keeps, and what
-# the finished model is tested on.
+# What may differ between a run and its resumption: how long it goes on, what it keeps, what the
+# finished model is tested on, and how a step's batches are shared between processes and time, since
+# the trainer makes sure that there are as many.
 FREE_TO_CHANGE = {
     "data.test",
     "train.run",
     "train.steps",
+    "train.accumulate",
     "train.validate_every",
     "train.save_every",
     "train.patience",

@@ -3,6 +3,7 @@
 import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 
 import torch
 import torch.distributed as dist
@@ -12,6 +13,9 @@ from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
 from mute.runtime import choose_device
+
+_PATIENCE = timedelta(days=1)
+"""How long the others wait for the leading process, which validates alone."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,9 @@ def join_group() -> Group:
         torch.cuda.set_device(device)
     store, rank, size = next(rendezvous("env://"))
     backend = "nccl" if device.type == "cuda" else "gloo"
-    dist.init_process_group(backend, store=_fresh(store), rank=rank, world_size=size)
+    dist.init_process_group(
+        backend, store=_fresh(store), rank=rank, world_size=size, timeout=_PATIENCE
+    )
     return Group(rank, size, device)
 
 

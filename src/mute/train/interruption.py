@@ -1,6 +1,8 @@
 """What comes between a run and its end: someone who asks it to stop, and too little memory."""
 
+import math
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -10,17 +12,27 @@ import torch
 from mute.data.batching import Batch
 from mute.errors import MuteError
 
+_ECHO = 1.0
+"""Seconds in which a signal that was heard may come again."""
+
 
 @contextmanager
 def listening_for_signals(stop: Callable[[], None]) -> Iterator[None]:
     """Call `stop` on SIGTERM or Ctrl-C.
 
-    A second one is not waited for: it ends the process as if nobody listened.
+    A second one is not waited for: it ends the process as if nobody listened. One that comes right
+    behind the first is the same: torchrun hands on a signal that its processes may have got, too.
     """
+    first = math.inf
 
     def hear(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        nonlocal first
+        now = time.monotonic()
+        first = min(first, now)
         stop()
-        restore()
+        if now - first > _ECHO:
+            restore()
+            signal.raise_signal(signum)
 
     before = {each: signal.signal(each, hear) for each in (signal.SIGINT, signal.SIGTERM)}
 

@@ -64,7 +64,7 @@ class Trainer:
         self.parameters = [value for value in model.parameters() if value.requires_grad]
         self.optimizer = make_optimizer(self.parameters, config)
         self.average = WeightAverage(model, config.average_decay) if config.average_decay else None
-        self.state = TrainState()
+        self.state = TrainState(batches_per_step=config.accumulate * group.size, validated_step=0)
         self.progress = Silence()
         self.asked_to_stop = False  # this process was
         self.stopping = False  # all processes agree to
@@ -85,12 +85,15 @@ class Trainer:
         batches = self._own_batches()
         try:
             with listening_for_signals(self.ask_to_stop):
+                # An earlier process may have been killed in the middle of a validation.
+                self._validate_if_due(validate, keep_best)
                 while not self._done():
                     self.step(next(batches))
-                    if self._due(self.config.validate_every):
-                        self.validate(validate, keep_best)
-                    if self._due(self.config.save_every) or self.stopping or self._done():
+                    # Before a validation, too: it takes long, and a machine may be gone by then.
+                    due = map(self._due, (self.config.save_every, self.config.validate_every))
+                    if any(due) or self.stopping:
                         self.save()
+                    self._validate_if_due(validate, keep_best)
             if self.stopping:
                 self.progress.tell(
                     f"stopped at step {self.state.step:,} of {self.config.steps:,}; the same "
@@ -99,6 +102,12 @@ class Trainer:
         finally:
             self.progress.close()
         return self.state
+
+    def _validate_if_due(self, validate: Validator, keep_best: Keeper) -> None:
+        """Validate, unless this step was validated before, and save what that has changed."""
+        if self.state.validated_step != self.state.step and self._due(self.config.validate_every):
+            self.validate(validate, keep_best)
+            self.save()
 
     def ask_to_stop(self) -> None:
         """Have the run finish the next step, in which all processes hear of it, save and leave."""
@@ -117,7 +126,8 @@ class Trainer:
         )
         self.state.step += 1
         if bool(norm.isfinite()):
-            self._update(norm)
+            with memory_advice(batches[-1], self.config.batch_tokens):  # for Adam's moments
+                self._update(norm)
         else:
             self._refuse(batches)
         self.progress.advance(self.state.step, int(tokens))
@@ -183,6 +193,7 @@ class Trainer:
             with self.average.applied(self.model) if self.average else nullcontext():
                 self.model.eval()
                 measured = validate(self.model)
+                self.progress.record_units(self.state.step, self.model)
                 if measured["bleu"] >= self.state.best_score:
                     keep_best(dict(self.model.named_parameters()))
         score = self.group.follow(measured["bleu"])
@@ -191,9 +202,9 @@ class Trainer:
             self.state.validations_since_best = 0
         if score >= self.state.best_score:  # of equals the last, which has seen more
             self.state.best_score, self.state.best_step = score, self.state.step
+        self.state.validated_step = self.state.step
         facts = {**measured, "best_bleu": self.state.best_score}
         self.progress.record("validation", self.state.step, facts)
-        self.progress.record_units(self.state.step, self.model)
 
     def save(self) -> None:
         """Write a checkpoint, and let go of those that are too old."""
@@ -205,30 +216,50 @@ class Trainer:
             if self.average:
                 tensors["average"] = self.average.weights
             save_checkpoint(self.run / "checkpoints", self.state, tensors)
-            remove_old(self.run / "checkpoints", self.config.keep)
+            remove_old(self.run / "checkpoints", self.config.keep, self.config.save_every)
         self.group.wait()
 
     def resume(self) -> list[str]:
-        """Go on from the last whole checkpoint, if there is one; say which ones are not whole."""
+        """Go on from the last whole checkpoint, if there is one; say which ones are not whole.
+
+        Raises:
+            MuteError: a step would have more or fewer batches than before.
+        """
         found = load_together(self.run / "checkpoints", self.group)
         if self.group.leads:
             forget_after(self.run, found[0].step if found else 0)
         self.group.wait()
         if found is None:
             return []
+        now = self.state.batches_per_step
         self.state, tensors, complaints = found
+        self._check_step_size(self.state.batches_per_step, now)
+        self.state.batches_per_step = now
+        if self.state.validated_step < 0:
+            self.state.validated_step = self.state.step
         load_weights(self.model, tensors["weights"])
         if self.average:
             self.average.load(tensors["average"])
         load_moments(self.optimizer, self.model, tensors["optimizer"])
         return complaints
 
+    def _check_step_size(self, before: int, now: int) -> None:
+        if before in (0, now):
+            return
+        size = self.group.size
+        fitting = f"set train.accumulate={before // size}"
+        advice = f"start as many processes as divide {before}" if before % size else fitting
+        raise MuteError(
+            f"{self.run}: a step of this run has {before} batches (processes × train.accumulate) "
+            f"and would now have {now}; {advice}, or choose another train.run"
+        )
+
     def _own_batches(self) -> Iterator[list[Batch]]:
         """For every step, this process's share of the stream; moves the state's position on."""
         stream = self.stream.after(self.state.position)
         while True:
             own = []
-            for number in range(self.config.accumulate * self.group.size):
+            for number in range(self.state.batches_per_step):
                 indices, position = next(stream)
                 if number % self.group.size == self.group.rank:
                     batch = make_batch(self.read(position.epoch), indices)
@@ -250,7 +281,7 @@ class Trainer:
         self.progress.record("train", self.state.step, facts)
 
     def _due(self, every: int) -> bool:
-        return self.state.step % every == 0 or self.state.step == self.config.steps
+        return self.state.step % every == 0 or self.state.step >= self.config.steps
 
     def _done(self) -> bool:
         out_of_patience = 0 < self.config.patience <= self.state.validations_since_best

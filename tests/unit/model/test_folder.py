@@ -80,3 +80,11 @@ def test_a_model_below_the_folder_is_named(tmp_path: Path, place: str) -> None:
     message = f"^{tmp_path}: is no model itself, but {tmp_path / place} is one$"
     with pytest.raises(MuteError, match=message):
         load_model(tmp_path)
+
+
+def test_weights_of_one_unit_do_not_fill_several(tmp_path: Path) -> None:
+    saved(tmp_path)
+    config = tmp_path / "config.json"
+    config.write_text(config.read_text().replace('"units": 1', '"units": 4', 1))
+    with pytest.raises(MuteError, match="of another model"):
+        load_model(tmp_path)

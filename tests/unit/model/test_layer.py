@@ -7,6 +7,7 @@ from mute.model.attention import SelfAttention
 from mute.model.bias import Bias
 from mute.model.fusion import SequentialFusion
 from mute.model.layer import MultiUnitLayer
+from mute.model.transformer import build
 from tests.unit.model.oracle import (
     accumulate,
     double,
@@ -131,3 +132,23 @@ def test_bias_and_drop_branch_leave_evaluation_alone() -> None:
     layer = first_layer(config).eval()
     x = torch.randn(2, 5, 8, dtype=torch.float64)
     assert torch.equal(layer(x, whole(5)), layer(x, whole(5)))
+
+
+class Copies(nn.Module):
+    """Units that do nothing."""
+
+    def forward(self, seen: torch.Tensor, x: torch.Tensor, *_: object) -> torch.Tensor:
+        """As many times x as there are units: (I, B, L, d)."""
+        return x.expand_as(seen)
+
+
+@pytest.mark.parametrize("settings", [{"units": 1}, {"units": 4}, FULL])
+def test_mixed_precision_leaves_the_residual_stream_alone(settings: dict[str, object]) -> None:
+    layer = next(build(small(**settings), vocab_size=13).eval().multi_unit_layers())
+    layer.units = Copies()
+    x = torch.randn(1, 6, 8)
+    plain = layer(x, whole(6))
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = layer(x, whole(6))
+    assert mixed.dtype == torch.float32
+    assert torch.equal(mixed, plain)

@@ -27,11 +27,37 @@ def test_the_model_starts_as_the_single_unit_one(settings: dict[str, object]) ->
     torch.testing.assert_close(model(SOURCE, TARGET), single(SOURCE, TARGET), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("other", [{"d_ffn": 16}, {"relative_positions": 0}])
-def test_models_that_differ_in_more_than_units_are_refused(other: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    ("setting", "its", "ours"),
+    [
+        ("d_ffn", 16, 32),
+        ("relative_positions", 0, 2),
+        # These have the same names and shapes, or share some of them.
+        ("heads", 4, 2),
+        ("sinusoidal_positions", False, True),
+        ("share_embeddings", False, True),
+        ("tie_output", False, True),
+    ],
+)
+def test_models_that_differ_in_more_than_units_are_refused(
+    setting: str, its: object, ours: object
+) -> None:
+    rest = {} if setting == "relative_positions" else {"relative_positions": 0}
+    single = build(small(**rest, **{setting: its}), vocab_size=13)
+    model = build(small(**rest, **{setting: ours}, units=4), vocab_size=13)
+    with pytest.raises(MuteError, match=f"model.{setting} was {its}, is {ours}"):
+        start_from_single_unit(model, single)
+
+
+def test_dropout_may_differ_from_that_of_the_start() -> None:
+    model = build(small(units=4, dropout=0.3), vocab_size=13)
+    start_from_single_unit(model, build(small(dropout=0.1), vocab_size=13))
+
+
+def test_models_of_different_vocabularies_are_refused() -> None:
     model = build(small(units=4), vocab_size=13)
     with pytest.raises(MuteError, match="see '"):
-        start_from_single_unit(model, build(small(**other), vocab_size=13))
+        start_from_single_unit(model, build(small(), vocab_size=14))
 
 
 @pytest.mark.parametrize("several", [{"units": 2}, {"units": 4}, {"decoder": {"units": 2}}])

@@ -13,6 +13,7 @@ from mute.train.checkpoint import (
     load_together,
     remove_old,
     save_checkpoint,
+    step_of,
     weights_of,
 )
 from mute.train.group import Group
@@ -140,6 +141,16 @@ def test_old_checkpoints_and_drafts_go(tmp_path: Path) -> None:
     remove_old(tmp_path, keep=3)
     assert [int(path.name[5:]) for path in checkpoints(tmp_path)] == [5, 6, 7]
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_run_that_was_stopped_leaves_the_same_checkpoints_in_the_end(tmp_path: Path) -> None:
+    for step in (10, 20, 25, 30, 37, 40):
+        saved(tmp_path, step)
+        remove_old(tmp_path, keep=3, every=10)
+        left = [step_of(path) for path in checkpoints(tmp_path)]
+        assert left[-1] == step
+        assert len(left) <= 3
+    assert left == [20, 30, 40]
 
 
 def test_weights_of_a_checkpoint_are_the_averaged_ones_if_there_are_any(tmp_path: Path) -> None:

@@ -1,0 +1,24 @@
+import signal
+
+import pytest
+
+from mute.train import interruption
+from mute.train.interruption import listening_for_signals
+
+
+def test_a_signal_that_comes_twice_at_once_is_one() -> None:
+    heard = []
+    with listening_for_signals(lambda: heard.append("stop")):
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+    assert "stop" in heard
+
+
+def test_a_second_signal_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = []
+    monkeypatch.setattr(interruption, "_ECHO", 0.0)
+    with listening_for_signals(lambda: heard.append("stop")):
+        signal.raise_signal(signal.SIGINT)
+        assert heard == ["stop"]
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
