@@ -1,4 +1,4 @@
-"""Every run against the baseline's of the same seed: paired bootstrap on each test set."""
+"""Every run against its baseline's of the same seed: paired bootstrap on each test set."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from mute.evaluate.significance import compare
 from mute.experiment import sections
 from mute.result import HYPOTHESES, hypotheses_file, tokenization_of
 from mute.studies.definitions import Study
-from mute.studies.grid import paired, read_json, read_results, results_folder, write_json
+from mute.studies.grid import paired, read_json, results_folder, write_json
 
 FILE = "comparisons.json"
 
@@ -20,7 +20,7 @@ def compare_runs(study: Study, task: str) -> None:
     file = results_folder(study.name, task) / FILE
     known = read_json(file) if file.is_file() else {}
     found: dict[str, dict[str, Any]] = {}
-    for system, baseline, result in paired(read_results(study, task), study.baseline):
+    for system, baseline, result in paired(study, task):
         name = f"{system}-seed{result['seed']}"
         found[name] = {
             test: _comparison(test, baseline, result, known.get(name, {}).get(test))

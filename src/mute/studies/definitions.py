@@ -2,7 +2,8 @@
 
 A study runs on any task, a folder of configs with a file for each of the paper's systems. On the
 paper's own tasks every study has the config's own budget, that is the paper's. On the small tasks,
-`main` has it too, and the others a smaller one, stated here.
+those have it too that look at what takes long to settle: `main` and what is made of its models, and
+the order of the units. The others have a smaller one, stated here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,10 +24,11 @@ SMALL_BUDGET: Mapping[str, tuple[str, ...]] = {
     ),
     "tatoeba": ("train.steps=5000",),
 }
-"""Settings of every run of a study other than `main`, on the small tasks."""
+"""Settings of the runs of most studies on the small tasks, of which there are many."""
 
 _BIASES = ("identity", "swap", "disorder", "mask")
-_PAPER_RATES = (0.5, 0.75, 0.85, 1.0)
+_ALWAYS = 1.0
+_PAPER_RATES = (0.5, 0.75, 0.85, _ALWAYS)
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class System:
     paper_tasks_only: bool = False
     one_seed: bool = False
     """Trained once, with the first seed, where the others have several."""
+    baseline: str = ""
+    """The system that its differences are from, if not the study's."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,15 @@ class Study:
     budget: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: SMALL_BUDGET)
     """Settings by task; one that is not named has its config's own."""
     baseline: str = BASELINE
-    """The system that differences are from."""
+    """The system that differences are from, but for those systems that name another."""
     measures: tuple[str, ...] = ()
     """What is measured when all runs are finished: names of `mute.studies.measures`."""
     figures: tuple[str, ...] = ("curves",)
     """Names of `mute.studies.figures`."""
+
+    def baseline_of(self, system: System) -> str:
+        """The system that another's differences are from."""
+        return system.baseline or self.baseline
 
     def systems_for(self, task: str) -> list[System]:
         """The systems that take part on a task."""
@@ -92,8 +100,15 @@ def _units(count: int) -> System:
 
 
 def _rates(of: System) -> list[System]:
+    """The system at every rate, each against the one whose bias always acts, as in the paper."""
     return [
-        System(f"{of.name}-{rate}", f"{of.label}, {rate}", of.name, (f"model.sample_rate={rate}",))
+        System(
+            f"{of.name}-{rate}",
+            f"{of.label}, {rate}",
+            of.name,
+            (f"model.sample_rate={rate}",),
+            baseline=f"{of.name}-{_ALWAYS}",
+        )
         for rate in _PAPER_RATES
     ]
 
@@ -106,7 +121,8 @@ _MUCH_DROPOUT = "model.dropout=0.3"
 
 
 def _with_much_dropout(of: System) -> System:
-    return System(f"{of.name}-0.3", f"{of.label}, dropout 0.3", of.config, (_MUCH_DROPOUT,))
+    label, baseline = f"{of.label}, dropout 0.3", f"{BASELINE}-0.3"
+    return System(f"{of.name}-0.3", label, of.config, (_MUCH_DROPOUT,), baseline=baseline)
 
 
 def _with_large_batches(of: System) -> System:
@@ -121,7 +137,8 @@ def _with_large_batches(of: System) -> System:
         "train.validate_every=250",
         "train.save_every=250",
     )
-    return System(f"{of.name}-4096", f"{of.label}, dropout 0.3, large batches", of.config, changes)
+    label, baseline = f"{of.label}, dropout 0.3, large batches", f"{BASELINE}-4096"
+    return System(f"{of.name}-4096", label, of.config, changes, baseline=baseline)
 
 
 _ALL = (
@@ -148,6 +165,7 @@ _ALL = (
         "several units against averages of checkpoints and of seeds (Table 5)",
         (RELATIVE, replace(MUTE, one_seed=True), replace(SEQ, one_seed=True)),
         seeds=(1, 2, 3, 4, 5),
+        budget={},
         measures=("across_seeds",),
     ),
     Study(
@@ -204,6 +222,7 @@ _ALL = (
             System("no-penalty", "AutoShuffle, lambda 0", "seq", ("train.penalty_weight=0",)),
             System("bias", "no order", "bias"),
         ),
+        budget={},
         baseline="bias",
         measures=("orders",),
         figures=("curves", "weights"),

@@ -18,7 +18,7 @@ from mute.train.checkpoint import checkpoints
 
 CONFIGS, RUNS, RESULTS = Path("configs"), Path("runs"), Path("results")
 # What does not change a run's outcome: two runs that differ in these alone are the same.
-WITHOUT_EFFECT = ("train.run", "train.keep", "train.max_bad_steps")
+WITHOUT_EFFECT = ("train.run", "train.max_bad_steps")
 
 
 @dataclass(frozen=True)
@@ -204,12 +204,12 @@ def write_json(content: object, file: Path) -> None:
     draft.replace(file)
 
 
-def paired(
-    results: dict[str, list[dict[str, Any]]], baseline: str
-) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Every system's result with the baseline's of the same seed."""
-    of_baseline = {result["seed"]: result for result in results.get(baseline, [])}
-    for system, each in results.items():
-        for result in each:
-            if system != baseline and result["seed"] in of_baseline:
-                yield system, of_baseline[result["seed"]], result
+def paired(study: Study, task: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Every system's result with its baseline's of the same seed."""
+    results = read_results(study, task)
+    for system in study.systems_for(task):
+        baseline = study.baseline_of(system)
+        of_baseline = {result["seed"]: result for result in results[baseline]}
+        for result in results[system.name]:
+            if system.name != baseline and result["seed"] in of_baseline:
+                yield system.name, of_baseline[result["seed"]], result

@@ -12,7 +12,7 @@ from mute.errors import MuteError
 from mute.experiment import sections
 from mute.model.parameters import parameter_count
 from mute.studies.grid import Run, find_twin
-from mute.train.checkpoint import checkpoints
+from mute.train.checkpoint import checkpoints, step_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,9 +42,10 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
     for run in runs:
         _, training = sections(run.config)
         sizes, guessed = _vocabulary(run.config)
-        state = _state(run)
+        state, share = _state(run, training.steps)
         if run.system.name not in hours:  # a seed changes nothing in it
             hours[run.system.name] = _hours(run.config) if measure and not guessed else None
+        whole = hours[run.system.name]
         planned.append(
             Planned(
                 run.name,
@@ -53,7 +54,7 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
                 training.steps,
                 parameter_count(run.config.model, sizes),
                 guessed,
-                0.0 if state == "finished" else hours[run.system.name],
+                0.0 if share == 0 else whole and share * whole,
             )
         )
     return planned
@@ -69,14 +70,16 @@ def _vocabulary(config: Config) -> tuple[tuple[int, int], bool]:
     return (tokenizer.source_size, tokenizer.target_size), False
 
 
-def _state(run: Run) -> str:
+def _state(run: Run, steps: int) -> tuple[str, float]:
+    """How far a run is, in words, and which share of its training is still to do."""
     if run.finished():
-        return "finished"
+        return "finished", 0.0
     if twin := find_twin(run.config):
-        return f"is {twin}"
-    if done := checkpoints(run.folder / "checkpoints"):
-        return f"at step {int(done[-1].name.removeprefix('step-')):,}"
-    return "to do"
+        return f"is {twin}", 0.0
+    if saved := checkpoints(run.folder / "checkpoints"):
+        done = step_of(saved[-1])
+        return f"at step {done:,}", max(0.0, 1 - done / steps)
+    return "to do", 1.0
 
 
 def _hours(config: Config) -> float | None:

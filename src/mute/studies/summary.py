@@ -51,7 +51,7 @@ class Row:
     dev: Spread | None
     tests: dict[str, Spread]
     difference: float | None
-    """From the baseline, averaged over the development set and the test sets."""
+    """From the baseline's runs of the same seeds, averaged over the development set and tests."""
     system: str | None = None
     """None for what was made from trained models; the rest is missing then, too."""
     parameters: int | None = None
@@ -65,6 +65,8 @@ class Row:
     measured: dict[str, float] = field(default_factory=dict)
     hours: float | None = None
     """Of training, a mean over seeds."""
+    baseline: str = ""
+    """The system that is its baseline, if that is not the study's."""
     mixed: list[str] = field(default_factory=list)
     """Settings that its runs do not share, but for the seed: then the mean is of little worth."""
 
@@ -110,13 +112,19 @@ def summarise(study: Study, task: str) -> Summary:
     results = read_results(study, task)
     compared = _read(folder / comparisons.FILE)
     measured = _read(folder / measures.FILE)
-    baseline = _scores([{**each, **each["best"]} for each in results.get(study.baseline, [])])
     rows = [
-        _row(system, results[system.name], baseline, compared, measured)
+        _row(
+            system,
+            results[system.name],
+            results[study.baseline_of(system)],
+            compared,
+            measured,
+        )
         for system in study.systems_for(task)
         if results[system.name]
     ]
-    rows += [_further_row(each, baseline) for each in measured.get("rows", [])]
+    of_baseline = _of_best(results[study.baseline])
+    rows += [_further_row(each, of_baseline) for each in measured.get("rows", [])]
     every = [result for of_system in results.values() for result in of_system]
     return Summary(
         study.name,
@@ -141,11 +149,11 @@ def _in_order(values: Iterable[str]) -> list[str]:
 def _row(
     system: System,
     results: list[dict[str, Any]],
-    baseline: Scores,
+    baseline: list[dict[str, Any]],
     compared: dict[str, Any],
     measured: dict[str, Any],
 ) -> Row:
-    dev, tests = _scores([{**result, **result["best"]} for result in results])
+    dev, tests = _of_best(results)
     of_runs = [compared.get(f"{system.name}-seed{result['seed']}", {}) for result in results]
     pairs = {test: [each[test] for each in of_runs if each.get(test)] for test in tests}
     seconds = [result["seconds"] for result in results if result["seconds"] is not None]
@@ -153,7 +161,7 @@ def _row(
         system.label,
         dev,
         tests,
-        _difference((dev, tests), baseline),
+        _seed_by_seed(results, baseline),
         system.name,
         results[0]["parameters"],
         [result["seed"] for result in results],
@@ -171,14 +179,19 @@ def _row(
         },
         measured.get("columns", {}).get(system.name, {}),
         statistics.mean(seconds) / 3600 if seconds else None,
+        system.baseline,
         _mixed(results),
     )
 
 
 def _variant(found: list[dict[str, Any]]) -> Variant:
-    penalties = _in_order(str(each["length_penalty"]) for each in found if "length_penalty" in each)
-    note = f"length penalty {', '.join(penalties)}" if penalties else ""
-    return Variant(*_scores(found), note)
+    kinds = {"checkpoints": "{} checkpoints", "length_penalty": "length penalty {}"}
+    notes = [
+        note.format(", ".join(_in_order(str(each[key]) for each in found)))
+        for key, note in kinds.items()
+        if all(key in each for each in found)
+    ]
+    return Variant(*_scores(found), ", ".join(notes))
 
 
 def _mixed(results: list[dict[str, Any]]) -> list[str]:
@@ -190,6 +203,19 @@ def _mixed(results: list[dict[str, Any]]) -> list[str]:
 def _further_row(row: dict[str, Any], baseline: Scores) -> Row:
     dev, tests = _scores(row["scores"])
     return Row(row["label"], dev, tests, _difference((dev, tests), baseline) if tests else None)
+
+
+def _seed_by_seed(
+    ours: Sequence[dict[str, Any]], baseline: Sequence[dict[str, Any]]
+) -> float | None:
+    """The difference over the seeds that both have."""
+    common = {result["seed"] for result in ours} & {result["seed"] for result in baseline}
+    pair = ([each for each in of if each["seed"] in common] for of in (ours, baseline))
+    return _difference(*map(_of_best, pair))
+
+
+def _of_best(results: Sequence[dict[str, Any]]) -> Scores:
+    return _scores([{**result, **result["best"]} for result in results])
 
 
 def _scores(results: Sequence[dict[str, Any]]) -> Scores:

@@ -34,7 +34,7 @@ def markdown(study: Study, summary: Summary) -> str:
         if any(name in row.variants for row in summary.rows):
             parts += [f"{title}:", _variant_table(summary, name)]
     if any(row.p for row in summary.rows):
-        title = f"p of the difference from {summary.baseline}, seed by seed:"
+        title = f"p of the difference from {_baselines(summary)}, seed by seed:"
         parts += [title, _significance_table(summary)]
     return "\n\n".join([*parts, _footer(summary)]) + "\n"
 
@@ -97,14 +97,23 @@ def _significance_table(summary: Summary) -> str:
     )
 
 
+def _baselines(summary: Summary) -> str:
+    """+ Relative; or, where some rows have a baseline of their own, which."""
+    named = {row.baseline for row in summary.rows}
+    labels = [row.label for row in summary.rows if row.system in named]
+    own = [f"'{each}' for its like" for each in labels if each != summary.baseline]
+    return ", ".join([f"'{summary.baseline}'" if own else summary.baseline, *own])
+
+
 def _footer(summary: Summary) -> str:
+    baselines = _baselines(summary)
     lines = [
         "BLEU of the checkpoint that is best on dev; mean ± standard deviation over seeds.",
-        f"Δ: difference from {summary.baseline}, averaged over dev and test sets.",
+        f"Δ: difference from {baselines}, seed by seed, averaged over dev and test sets.",
     ]
     if any(row.p for row in summary.rows):
         lines.append(
-            f"† / ††: better than {summary.baseline} with p < 0.05 / 0.01 in every seed, by paired "
+            f"† / ††: better than {baselines} with p < 0.05 / 0.01 in every seed, by paired "
             f"bootstrap (1000 samples) between runs of the same seed."
         )
     lines += [

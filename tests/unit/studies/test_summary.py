@@ -1,5 +1,6 @@
 """Numbers over seeds, and the tables that show them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from mute.studies.definitions import Study, System
 from mute.studies.figures import curves, weights, write_figures
-from mute.studies.grid import read_json, read_results, results_folder, write_json
+from mute.studies.grid import paired, read_json, read_results, results_folder, write_json
 from mute.studies.study import make_tables
 from mute.studies.summary import Spread, dagger, spread, summarise
 from mute.studies.tables import grid, markdown, written
@@ -80,6 +81,27 @@ def test_a_summary_knows_means_differences_and_what_is_missing() -> None:
     assert summary.missing == ["Late"]
 
 
+def test_a_difference_is_over_the_seeds_that_both_have() -> None:
+    make_results()
+    result("made-up", "relative", 3, 80.0, {"t16": 80.0, "t17": 80.0})
+    _, seq = summarise(STUDY, "toy").rows
+    assert seq.difference == pytest.approx((1 + 2 + 0) / 3)
+
+
+def test_a_system_may_have_a_baseline_of_its_own() -> None:
+    make_results()
+    late = replace(STUDY.systems[2], baseline="seq")
+    result("made-up", "late", 1, 44.0, {"t16": 44.0, "t17": 35.0})
+    study = replace(STUDY, systems=(*STUDY.systems[:2], late))
+    *_, row = summarise(study, "toy").rows
+    assert row.difference == pytest.approx((3 + 2 + 3) / 3)  # from 41, 42 and 32
+    assert "Δ: difference from '+ Relative', 'Seq' for its like, seed by seed" in markdown(
+        study, summarise(study, "toy")
+    )
+    pairs = {(system, its["system"]) for system, its, _ in paired(study, "toy")}
+    assert pairs == {("seq", "relative"), ("late", "seq")}
+
+
 def test_a_seed_that_was_not_compared_earns_no_dagger() -> None:
     make_results()
     comparison("made-up", "seq", "t16", 2.0, [0.004])
@@ -93,7 +115,7 @@ def test_a_table_tells_how_it_was_measured() -> None:
     table = markdown(STUDY, summarise(STUDY, "toy"))
     row = "| Seq | 4.21M | 2 | 2,000 | 41.50 ± 0.71 | 42.50 ± 0.71† | 32.50 ± 0.71 | +1.00 | 0.50 |"
     assert row in table.splitlines()
-    assert "| Seq | 41.60 ± 0.71 |" in table
+    assert "| Seq, 5 checkpoints | 41.60 ± 0.71 |" in table
     assert "| Seq, length penalty 2.0, 3.0 | 41.70 ± 0.71 |" in table
     assert "| Seq | 0.004, 0.030 | – |" in table
     assert f"Signature: `{SIGNATURE}`." in table
