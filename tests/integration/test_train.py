@@ -30,10 +30,6 @@ TORCHRUN = [
 ]
 
 
-class Died(Exception):
-    """As a process does that is killed."""
-
-
 def train(config: Path, folder: Path, *overrides: str) -> int:
     settings = [f"train.run={folder}", *overrides]
     return run("train", str(config), *(word for each in settings for word in ("--set", each)))
@@ -128,43 +124,6 @@ def test_preparing_again_says_that_nothing_has_changed(
     assert "prepared: nothing has changed since it was made" in capsys.readouterr().out
 
 
-def test_a_run_that_died_while_it_validated_loses_nothing(
-    experiment_file: Path, uninterrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def died(*_: Any) -> Any:
-        raise Died
-
-    with monkeypatch.context() as patch:
-        patch.setattr("mute.experiment.translate_and_score", died)
-        with pytest.raises(Died):
-            train(experiment_file, tmp_path)
-    assert max(path.name for path in (tmp_path / "checkpoints").iterdir()) == "step-00000006"
-    assert train(experiment_file, tmp_path) == 0
-    assert [record["step"] for record in records(tmp_path, "validation")] == [6, 12]
-    assert_same(final_tensors(tmp_path), final_tensors(uninterrupted))
-
-
-def test_a_run_that_is_cut_short_is_validated_all_the_same(
-    experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from mute.train.trainer import Trainer
-
-    whole = Trainer.step
-
-    def died(trainer: Any, batches: Any) -> None:
-        if trainer.state.step == 4:
-            raise Died
-        whole(trainer, batches)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "step", died)
-        with pytest.raises(Died):
-            train(experiment_file, tmp_path)
-    assert train(experiment_file, tmp_path, "train.steps=2") == 0  # it has 3 already
-    result = json.loads((tmp_path / "result.json").read_text())
-    assert (result["steps"], result["best"]["step"]) == (3, 3)
-
-
 def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
     stalled = ["train.learning_rate=1e-9", "train.validate_every=1", "train.patience=2"]
     assert train(experiment_file, tmp_path, *stalled) == 0
@@ -202,14 +161,8 @@ class _Killed(BaseException):
     """Stands for kill -9: nothing of the process runs after it."""
 
 
-@pytest.mark.parametrize("step", [1, 4, 6, 11])
-def test_a_killed_run_goes_on_to_the_same_bits(
-    step: int,
-    experiment_file: Path,
-    uninterrupted: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def killed_at(step: int, experiment_file: Path, folder: Path) -> None:
+    """Train in `folder`, up to the death of the process."""
     from mute.train.trainer import Trainer
 
     whole_step = Trainer.step
@@ -219,16 +172,48 @@ def test_a_killed_run_goes_on_to_the_same_bits(
             raise _Killed
         whole_step(trainer, batches)
 
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Trainer, "step", dying_step)
         with pytest.raises(_Killed):
-            train(experiment_file, tmp_path)
+            train(experiment_file, folder)
+
+
+@pytest.mark.parametrize("step", [1, 4, 6, 11])
+def test_a_killed_run_goes_on_to_the_same_bits(
+    step: int, experiment_file: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    killed_at(step, experiment_file, tmp_path)
     assert train(experiment_file, tmp_path) == 0
     assert_same(final_tensors(tmp_path), final_tensors(uninterrupted))
     best = [load_file(each / "model" / "model.safetensors") for each in (tmp_path, uninterrupted)]
     assert_same(*best)
     expected = [(r["step"], r["loss"]) for r in records(uninterrupted, "train")]
     assert [(r["step"], r["loss"]) for r in records(tmp_path, "train")] == expected
+
+
+def test_a_run_that_died_while_it_validated_loses_nothing(
+    experiment_file: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    def dying(*_: Any) -> Any:
+        raise _Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mute.experiment.translate_and_score", dying)
+        with pytest.raises(_Killed):
+            train(experiment_file, tmp_path)
+    assert max(path.name for path in (tmp_path / "checkpoints").iterdir()) == "step-00000006"
+    assert train(experiment_file, tmp_path) == 0
+    assert [record["step"] for record in records(tmp_path, "validation")] == [6, 12]
+    assert_same(final_tensors(tmp_path), final_tensors(uninterrupted))
+
+
+def test_a_run_that_is_cut_short_is_validated_all_the_same(
+    experiment_file: Path, tmp_path: Path
+) -> None:
+    killed_at(4, experiment_file, tmp_path)
+    assert train(experiment_file, tmp_path, "train.steps=2") == 0  # it has 3 already
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert (result["steps"], result["best"]["step"]) == (3, 3)
 
 
 def wait_until(condition: Any, seconds: float = 120) -> None:
