@@ -62,6 +62,8 @@ def sample(
         logits = decoding.step(words[..., -1])
         normaliser = log_sum_exp(logits)
         apply_rules(logits, words, limits, options, prefixes)
+        # What is done waits with one end after the other, which is no repetition.
+        logits[..., EOS].masked_fill_(done, 0)
         drawn = draw(logits, sampling, generator)
         gain = (logits.gather(-1, drawn) - normaliser)[..., 0]
         scores = torch.where(done, scores, scores + gain)

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 import torch
 
@@ -72,3 +74,15 @@ def test_rules_and_prefixes_hold() -> None:
     found = sample(model, Sampling(), options, torch.tensor([[9, 9], [0, 0]]))
     assert all(h.ids[:2] == [9, 9] for h in found[0])
     assert all(3 <= len(h.ids) <= 7 for each in found for h in each)
+
+
+def test_a_finished_translation_waits_for_longer_ones_under_a_rule_against_repetition() -> None:
+    model = double(small()).eval()
+    options = SearchOptions(nbest=3, no_repeat=2, length_penalty=0)
+    for seed in range(5):
+        for source, found in zip(SOURCE, sample(model, Sampling(seed=seed), options), strict=True):
+            for hypothesis in found:
+                two = list(pairwise(hypothesis.ids))
+                assert len(two) == len(set(two))
+                expected = log_probability(model, source, hypothesis.ids)
+                assert hypothesis.score == pytest.approx(expected)
