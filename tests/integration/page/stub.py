@@ -37,6 +37,15 @@ MODELS = [
         "bias": [],
         "examples": [],
     },
+    {
+        "name": "far",
+        "source": "x",
+        "target": "zho_Hans",
+        "layers": 2,
+        "units": 2,
+        "bias": [],
+        "examples": ["zzz"],
+    },
 ]
 WEIGHTS = [0.42, 0.27, 0.21, 0.14]
 ORDER = [2, 0, 3, 1]

@@ -152,6 +152,16 @@ def test_another_model_brings_its_own_units(page: Page) -> None:
     expect(page.locator("#warnings")).to_have_text("'zzz' was copied")
 
 
+def test_any_code_of_a_language_has_a_heading(page: Page) -> None:
+    page.get_by_label("Model").select_option("far")
+    expect(page.locator("#source-title")).to_have_text("x")
+    expect(page.locator("#target-title")).to_have_text("Simplified Chinese")
+    expect(page.locator("#source")).to_have_attribute("lang", "x")
+    expect(page.locator("#translation")).to_have_attribute("lang", "zho-Hans")
+    page.get_by_role("button", name="zzz").click()
+    translation(page).to_have_text("Zzz")
+
+
 def test_an_error_is_told_in_words_until_it_is_over(page: Page) -> None:
     write(page, "please refuse")
     expect(page.get_by_role("alert")).to_contain_text("This text is refused.")

@@ -3,6 +3,7 @@
 import { showAlignment } from "./aligned.js";
 import { inspect, models, Problem, setApiKey, translate } from "./api.js";
 import { byId, make } from "./dom.js";
+import { languageName, languageTag } from "./languages.js";
 import * as output from "./output.js";
 import { Inspector } from "./units.js";
 import { alignment } from "./words.js";
@@ -110,7 +111,8 @@ function showNothing() {
 }
 
 function exampleOf(text) {
-  const button = make("button", { type: "button", class: "example", lang: model.source }, text);
+  const lang = languageTag(model.source);
+  const button = make("button", { type: "button", class: "example", lang }, text);
   button.addEventListener("click", () => {
     source.value = text;
     source.focus();
@@ -152,11 +154,10 @@ function nearestText(lines, start) {
 
 function setModel(name) {
   model = known.find((each) => each.name === name);
-  const nameOf = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
-  byId("source-title").textContent = nameOf.of(model.source);
-  byId("target-title").textContent = nameOf.of(model.target);
-  source.lang = model.source;
-  byId("translation").lang = model.target;
+  byId("source-title").textContent = languageName(model.source);
+  byId("target-title").textContent = languageName(model.target);
+  source.lang = languageTag(model.source);
+  byId("translation").lang = languageTag(model.target);
   inspector.setModel(model);
 }
 
