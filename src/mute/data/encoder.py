@@ -20,7 +20,7 @@ from mute.data.corpus import Pair, Reason
 from mute.data.shards import Block
 from mute.data.tokenizer import SIDES, Side, Tokenizer, load_tokenizer
 from mute.data.vocabulary import UNK
-from mute.data.words import is_chinese
+from mute.data.words import writes_spaces
 from mute.errors import MuteError
 
 
@@ -96,7 +96,7 @@ class Encoder:
 
     def _count(self, texts: Iterable[str], ids: NDArray[np.uint32], side: Side) -> Counts:
         language = self.tokenizer.languages[SIDES.index(side)]
-        spaced = not (is_chinese(language) or language.startswith("ja"))
+        spaced = writes_spaces(language)
         words = sum(len(text.split() if spaced else "".join(text.split())) for text in texts)
         return Counts(words, len(ids), int(np.count_nonzero(ids == UNK)))
 

@@ -14,6 +14,15 @@ _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # One Chinese character, a run of other letters and digits, or one sign.
 _CHARACTERS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+|[^\w\s]")
 _SPACED = re.compile(rf"[^\W{_HAN}]")
+_NO_SPACES = frozenset(
+    {"bo", "dz", "ja", "km", "lo", "my", "th", "zh"}
+    | {"bod", "cmn", "dzo", "jpn", "khm", "lao", "mya", "tha", "yue", "zho"}
+)
+"""Codes of languages that write no spaces between words."""
+# What sacremoses does to a quotation that ends with dots, and the same without trying every dot of
+# a run as its beginning, which would cost the square of its length.
+_DOTS = (r'(\.+)"(\s*[^<])', r'"\g<1>\g<2>')
+_DOTS_AT_ONCE = (r'(\.++)(?:(")(\s*[^<]))?', r"\g<2>\g<1>\g<3>")
 
 
 class Words(ABC):
@@ -42,6 +51,11 @@ def is_chinese(language: str) -> bool:
     return language.lower().startswith(("zh", "cmn"))
 
 
+def writes_spaces(language: str) -> bool:
+    """Whether a language has spaces between its words; its code may name a region or a script."""
+    return re.split(r"[-_]", language.lower())[0] not in _NO_SPACES
+
+
 class SpacedWords(Words):
     """Words that stand between spaces already, and stay so."""
 
@@ -61,6 +75,9 @@ class MosesWords(Words):
         from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
         self._normalizer = MosesPunctNormalizer(language)
+        self._normalizer.substitutions = [
+            _DOTS_AT_ONCE if each == _DOTS else each for each in self._normalizer.substitutions
+        ]
         self._tokenizer = MosesTokenizer(language)
         self._detokenizer = MosesDetokenizer(language)
 

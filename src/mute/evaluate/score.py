@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from mute.data.words import is_chinese
+from mute.data.words import is_chinese, writes_spaces
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -19,7 +19,9 @@ def tokenization_for(tokenizer: "TokenizerConfig", language: str) -> Tokenizatio
     """How words of a language are to be cut in text that a tokenizer puts out."""
     if tokenizer.pretokenized:
         return "none"
-    return "zh" if is_chinese(language) else "13a"
+    if is_chinese(language):
+        return "zh"
+    return "13a" if writes_spaces(language) else "char"
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ def bleu_metric(tokenize: Tokenization, *, lowercase: bool) -> "BLEU":
 
     Args:
         tokenize: how it cuts words: "none" for text that is tokenised already, as
-            multi-bleu.perl expects it; "13a" as mteval-v13a does; "zh" for Chinese
+            multi-bleu.perl expects it; "13a" as mteval-v13a does; "zh" for Chinese; "char", every
+            character a word, for other languages without spaces between words
         lowercase: ignore case; with "none", what multi-bleu.perl -lc does
     """
     from sacrebleu.metrics.bleu import BLEU

@@ -11,10 +11,7 @@ from functools import partial
 from typing import NamedTuple
 from unicodedata import category
 
-NO_SPACES = frozenset(
-    {"bo", "dz", "ja", "km", "lo", "my", "th", "zh", "cmn", "jpn", "tha", "yue", "zho"}
-)
-"""Codes of languages that write no spaces between words."""
+from mute.data.words import writes_spaces
 
 _CLOSING = r"""["'”’»«›‹)\]}）］｝」』】〕〉》〗]*+"""
 # A run of marks is tried from its beginning only, or a line of dots would cost its square.
@@ -70,8 +67,7 @@ def join_parts(parts: Sequence[str], language: str) -> str:
         parts: in their order
         language: the code of theirs, with or without a region or a script: zh, zh-TW, zho_Hans
     """
-    code = re.split(r"[-_]", language.lower())[0]
-    return ("" if code in NO_SPACES else " ").join(part for part in parts if part)
+    return (" " if writes_spaces(language) else "").join(part for part in parts if part)
 
 
 def _split(text: str, fits: Callable[[str], bool], typical: int, level: int) -> list[str]:

@@ -1,6 +1,7 @@
 import pytest
 
-from mute.evaluate.score import Tokenization, bleu, chrf
+from mute.config import TokenizerConfig
+from mute.evaluate.score import Tokenization, bleu, chrf, tokenization_for
 
 HYP = ["the cat sat on the mat .", "a dog runs in the park ."]
 REF = ["the cat sat on a mat .", "the dog runs in the park ."]
@@ -23,6 +24,8 @@ def test_scores_carry_their_signature() -> None:
         (HYP, [REF, HYP], "none", False, 100.0),
         (["Hello, world! How are you?"], [["Hello , world ! How are you ?"]], "13a", False, 100.0),
         (["我喜欢猫和狗。"], [["我喜欢猫和狗。"]], "zh", False, 100.0),
+        # By hand: characters 6/7, then 5/6, 4/5 and 3/4; the fourth root of 3/7.
+        (["犬は家で眠る。"], [["猫は家で眠る。"]], "char", False, 80.9107),
     ],
 )
 def test_known_numbers(
@@ -34,3 +37,24 @@ def test_known_numbers(
 ) -> None:
     score = bleu(hypotheses, references, tokenize=tokenize, lowercase=lowercase)
     assert score.value == pytest.approx(value, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("language", "tokenize"),
+    [
+        ("de", "13a"),
+        ("ko", "13a"),
+        ("zh-TW", "zh"),
+        ("zho_Hans", "zh"),
+        ("ja", "char"),
+        ("jpn_Jpan", "char"),
+        ("th", "char"),
+        ("km", "char"),
+        ("lao_Laoo", "char"),
+        ("my", "char"),
+    ],
+)
+def test_the_language_decides_how_words_are_cut(language: str, tokenize: Tokenization) -> None:
+    assert tokenization_for(TokenizerConfig(), language) == tokenize
+    pretokenized = TokenizerConfig(kind="moses-bpe", pretokenized=True)
+    assert tokenization_for(pretokenized, language) == "none"

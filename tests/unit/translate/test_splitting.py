@@ -246,6 +246,7 @@ def test_the_work_on_a_long_line_grows_with_its_length_only(name: str) -> None:
         ("zho_Hans", "onetwo"),
         ("JA", "onetwo"),
         ("th", "onetwo"),
+        ("khm_Khmr", "onetwo"),
     ],
 )
 def test_parts_are_joined_as_the_language_writes(language: str, line: str) -> None:
