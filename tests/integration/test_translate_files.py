@@ -18,6 +18,7 @@ from mute.data.prepared import load_prepared
 from mute.data.toy import pairs
 from mute.model.folder import save_model
 from mute.model.transformer import build
+from mute.translate.command import Files
 from mute.translate.stream import pack
 from tests.integration.command import run
 from tests.integration.test_train import MUTE, TORCHRUN, background, start, wait_until
@@ -73,6 +74,27 @@ def test_a_file_becomes_a_file_of_as_many_lines(suffix: str, model: Path, text: 
     Path(f"in{suffix}").write_bytes(pack(Path(text).read_text(), suffix))
     assert run("translate", str(model), "-i", f"in{suffix}", "-o", f"out{suffix}") == 0
     assert list(read_text(Path(f"out{suffix}"))) == expected
+
+
+def test_an_output_through_a_link_is_written_where_it_leads(model: Path, text: str) -> None:
+    expected = translated(model)
+    Path("there").mkdir()
+    Path("link").symlink_to("there/out")
+    for _ in ("there is none yet", "there is one"):
+        assert run("translate", str(model), "-i", text, "-o", "link") == 0
+        assert Path("link").is_symlink()
+        assert Path("there/out").read_text().split("\n")[:-1] == expected
+        Path("there/out").write_text("old\n")
+    with Path(text).open("rb") as lines:  # without a name, so without parts
+        subprocess.run([*MUTE, "translate", str(model), "-o", "link"], stdin=lines, check=True)
+    assert Path("link").is_symlink()
+    assert Path("there/out").read_text().split("\n")[:-1] == expected
+
+
+# Not by the command: if it failed, and as root, the machine would lose the file.
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_standard_output_by_its_name_is_not_replaced(name: str) -> None:
+    assert Files(None, None, Path(name)).followed().output is None
 
 
 def test_who_types_a_line_gets_its_translation_before_the_next(

@@ -1,8 +1,9 @@
 """What `mute translate` does: a text through a translator, from wherever to wherever."""
 
+import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from mute.translate.stream import Job, Row, Work, pour, pour_into_file, to_stand
 from mute.translate.translation import LineError, Translation
 from mute.translate.translator import Translator, load
 
+STANDARD_OUTPUT = {Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1")}
+
 
 @dataclass(frozen=True)
 class Files:
@@ -33,6 +36,18 @@ class Files:
     """A second text that goes with the first line by line, if there is one."""
     output: Path | None
     """Standard output if None."""
+
+    def followed(self) -> "Files":
+        """The same, with the file that a link for the output leads to, which keeps its link.
+
+        Standard output by one of its names is no file to replace, whatever it leads to.
+        """
+        if self.output in STANDARD_OUTPUT:
+            return replace(self, output=None)
+        if self.output is None or not self.output.is_symlink():
+            return self
+        target = Path(os.path.realpath(self.output))
+        return replace(self, output=target) if target.is_file() or not target.exists() else self
 
     def check(self, share: Share) -> None:
         """Find what is wrong before a model is loaded.
@@ -82,6 +97,7 @@ def translate_text(
         MuteError: whatever the user can mend.
     """
     share = Share.of_this_process()
+    files = files.followed()
     files.check(share)
     translator = load(
         *models, units=options.units, compute=options.compute, shortlist=options.shortlist
