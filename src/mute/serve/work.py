@@ -96,7 +96,8 @@ async def do(
     """
     futures: list[Future[list[Any]]] = []
     try:
-        futures += [batcher.submit(task, lines) for task, lines in tasks]
+        for task, lines in tasks:  # one by one: what was taken before a refusal is cancelled
+            futures.append(batcher.submit(task, lines))
         return await _first_of(request, futures, limits.timeout)
     except QueueFullError:
         raise RefusalError(

@@ -1,0 +1,38 @@
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any, cast
+
+import pytest
+from fastapi import Request
+
+from mute.serve.batcher import Batcher, QueueFullError, Task
+from mute.serve.bodies import RefusalError
+from mute.serve.limits import Limits
+from mute.serve.work import do
+
+
+class Narrow:
+    """A queue with room for one request."""
+
+    def __init__(self) -> None:
+        self.taken: list[Future[list[Any]]] = []
+
+    def submit(self, task: Task, lines: Sequence[str]) -> Future[list[Any]]:
+        if self.taken:
+            raise QueueFullError
+        self.taken.append(Future())
+        return self.taken[0]
+
+
+def same(lines: list[str]) -> list[str]:
+    return lines
+
+
+def test_what_was_queued_before_the_queue_was_full_is_not_done() -> None:
+    queue = Narrow()
+    tasks: list[tuple[Task, list[str]]] = [(same, ["one"]), (same, ["two"])]
+    request = Request({"type": "http"})
+    with pytest.raises(RefusalError, match="too many requests are waiting"):
+        asyncio.run(do(request, cast("Batcher", queue), tasks, Limits()))
+    assert queue.taken[0].cancelled()
