@@ -10,8 +10,10 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from python_multipart.multipart import parse_options_header
 from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect
 
 from mute.serve.limits import Limits
+from mute.serve.metrics import GONE
 
 FORM, MULTIPART, JSON = (
     "application/x-www-form-urlencoded",
@@ -35,7 +37,8 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
     """The fields of a request, as a JSON object or a form gives them.
 
     Raises:
-        RefusalError: the body is too large, too slow, of another type, or not what it says.
+        RefusalError: the body is too large, too slow, cut off, of another type, or not what it
+            says.
     """
     kind = parse_options_header(request.headers.get("content-type"))[0].decode("latin-1").lower()
     if kind not in (FORM, MULTIPART, JSON):
@@ -47,6 +50,8 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
         raise RefusalError(
             408, f"the request did not arrive within {limits.timeout:g} seconds"
         ) from None
+    except ClientDisconnect:
+        raise RefusalError(GONE, "the client is gone") from None
     if kind == JSON:
         return _fields_of_json(body)
     pairs = _pairs_of_form(body) if kind == FORM else await _pairs_of_multipart(request, body)
@@ -132,4 +137,6 @@ async def _pairs_of_multipart(request: Request, body: bytes) -> Iterable[tuple[s
         ).parse()
     except MultiPartException as error:
         raise RefusalError(400, f"the request is not a form: {error.message}") from None
+    except UnicodeError:  # some charsets cannot be read by anyone
+        raise RefusalError(400, "Content-Type: charset: should be utf-8") from None
     return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]

@@ -71,6 +71,12 @@ def test_a_wrong_field_is_named(client: TestClient, fields: object, message: str
             400,
             "files",
         ),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\nx\r\n--b--\r\n',
+            "multipart/form-data; boundary=b; charset=undefined",
+            400,
+            "charset: should be utf-8",
+        ),
     ],
 )
 def test_a_hostile_body_is_refused_in_words(

@@ -73,34 +73,44 @@ def test_a_full_queue_asks_to_come_back(slow: Slow) -> None:
         assert begun.result().status_code == waiting.result().status_code == 200
 
 
+async def call(app: FastAPI, *, leaves: bool, whole: bool = True) -> list[Any]:
+    """A request straight to the app, whose client leaves or waits; it may leave in the middle."""
+    body = json.dumps(QUESTION).encode()
+    messages: list[Any] = [{"type": "http.request", "body": body, "more_body": not whole}]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        if messages:
+            return messages.pop()
+        if not leaves:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/translate", "headers": headers}
+    await app({**scope, "query_string": b"", "root_path": ""}, receive, send)
+    return sent
+
+
+def test_a_client_that_leaves_while_it_asks_is_no_error_inside(slow: Slow) -> None:
+    app = slow_app(slow, timeout=10)
+    start, _ = asyncio.run(call(app, leaves=True, whole=False))
+    assert start["status"] == 499
+    app.state.server.batcher.close()
+    assert slow.lines == []
+
+
 def test_what_a_client_that_is_gone_had_asked_for_is_not_translated(slow: Slow) -> None:
     app = slow_app(slow, timeout=10)
 
-    async def call(*, leaves: bool) -> list[Any]:
-        """A request straight to the app, whose client leaves or waits."""
-        messages: list[Any] = [{"type": "http.request", "body": json.dumps(QUESTION).encode()}]
-        sent: list[Any] = []
-
-        async def receive() -> Any:
-            if messages:
-                return messages.pop()
-            if not leaves:
-                await asyncio.Event().wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        headers = [(b"content-type", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": "/translate", "headers": headers}
-        await app({**scope, "query_string": b"", "root_path": ""}, receive, send)
-        return sent
-
     async def scene() -> None:
-        first = asyncio.create_task(call(leaves=False))
+        first = asyncio.create_task(call(app, leaves=False))
         while not slow.lines:
             await asyncio.sleep(0.001)
-        start, _ = await call(leaves=True)
+        start, _ = await call(app, leaves=True)
         assert start["status"] == 499
         slow.gate.set()
         start, _ = await first
