@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from mute.data.words import is_chinese, writes_spaces
+from mute.errors import MuteError
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -40,11 +41,25 @@ def bleu_metric(tokenize: Tokenization, *, lowercase: bool) -> "BLEU":
             multi-bleu.perl expects it; "13a" as mteval-v13a does; "zh" for Chinese; "char", every
             character a word, for other languages without spaces between words
         lowercase: ignore case; with "none", what multi-bleu.perl -lc does
+
+    Raises:
+        MuteError: what cuts words that way is not installed or cannot be fetched.
     """
     from sacrebleu.metrics.bleu import BLEU
 
-    # force: text that looks tokenised is scored all the same, without a warning
-    return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+    try:
+        # force: text that looks tokenised is scored all the same, without a warning
+        return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+    except (RuntimeError, OSError) as error:
+        if tokenize in ("ja-mecab", "ko-mecab"):
+            extra = f"pip install 'sacrebleu[{tokenize[:2]}]'"
+            raise MuteError(f"--tokenize {tokenize}: needs MeCab and its words: {extra}") from None
+        if tokenize == "flores200":
+            raise MuteError(
+                f"--tokenize flores200: its model cannot be fetched or read ({error}); connect to "
+                f"the internet, or put it where sacrebleu looks, below ~/.sacrebleu/models"
+            ) from None
+        raise
 
 
 def bleu(

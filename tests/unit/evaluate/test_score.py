@@ -1,6 +1,12 @@
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+from urllib.error import URLError
+
 import pytest
 
 from mute.config import TokenizerConfig
+from mute.errors import MuteError
 from mute.evaluate.score import Tokenization, bleu, chrf, tokenization_for
 
 HYP = ["the cat sat on the mat .", "a dog runs in the park ."]
@@ -58,3 +64,22 @@ def test_the_language_decides_how_words_are_cut(language: str, tokenize: Tokeniz
     assert tokenization_for(TokenizerConfig(), language) == tokenize
     pretokenized = TokenizerConfig(kind="moses-bpe", pretokenized=True)
     assert tokenization_for(pretokenized, language) == "none"
+
+
+@pytest.mark.parametrize("language", ["ja", "ko"])
+def test_what_is_not_installed_is_told(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module(f"sacrebleu.tokenizers.tokenizer_{language}_mecab")
+    monkeypatch.setattr(module, "MeCab", None)
+    tokenize = cast("Tokenization", f"{language}-mecab")
+    with pytest.raises(MuteError, match=rf"{tokenize}: .* pip install 'sacrebleu\[{language}\]'"):
+        bleu(HYP, [REF], tokenize=tokenize)
+
+
+def test_what_cannot_be_fetched_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(_url: str) -> None:
+        raise URLError("no route to host")
+
+    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
+    monkeypatch.setattr("urllib.request.urlopen", offline)
+    with pytest.raises(MuteError, match=r"flores200: its model cannot be .*no route to host"):
+        bleu(HYP, [REF], tokenize="flores200")
