@@ -19,8 +19,10 @@ def read_segments(path: Path | str) -> list[str]:
         MuteError: the file cannot be read, is not UTF-8, or is SGML without a segment.
     """
     path = Path(path)
-    if not path.is_file():
+    if not path.exists():
         raise MuteError(f"{path}: no such file")
+    if path.is_dir():
+        raise MuteError(f"{path}: is a folder; give a file")
     lines = []
     for number, line in enumerate(read_lines(path), 1):
         if not isinstance(line, bytes):

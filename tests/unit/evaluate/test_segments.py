@@ -1,4 +1,5 @@
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,16 @@ def test_lines_are_kept_as_they_are(tmp_path: Path) -> None:
     expected = ["one", "", "thr\u2028ee"]
     assert read_segments(tmp_path / "plain") == expected
     assert read_segments(tmp_path / "packed.gz") == expected
+
+
+def test_a_pipe_is_read_too() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"one\ntwo\n")
+    os.close(writing)
+    try:
+        assert read_segments(f"/dev/fd/{reading}") == ["one", "two"]
+    finally:
+        os.close(reading)
 
 
 def test_nists_sgml(tmp_path: Path) -> None:
@@ -39,5 +50,7 @@ def test_what_cannot_be_scored_is_told(tmp_path: Path) -> None:
         read_segments(tmp_path / "bad")
     with pytest.raises(MuteError, match="none: no such file"):
         read_segments(tmp_path / "none")
+    with pytest.raises(MuteError, match="is a folder; give a file"):
+        read_segments(tmp_path)
     with pytest.raises(MuteError, match="SGML without a <seg>"):
         read_segments(tmp_path / "no.sgm")
