@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from mute.config import TokenizerConfig
 from mute.data.corpus import tidy
-from mute.data.vocabulary import SPECIALS
+from mute.data.vocabulary import BYTE, SPECIALS
 from mute.errors import MuteError
 
 Side = Literal["source", "target"]
@@ -90,7 +90,8 @@ class Tokenizer(ABC):
 
         Whether the text it learned from was lower-cased shows in its vocabulary only.
         """
-        vocabulary = "".join(self.pieces(range(len(SPECIALS), self.source_size), "source"))
+        names = self.pieces(range(len(SPECIALS), self.source_size), "source")
+        vocabulary = "".join(name for name in names if not BYTE.fullmatch(name))
         lowercase = vocabulary.islower() and not self.config.lowercase
         done = [
             *(["tokenised"] if self.config.pretokenized else []),

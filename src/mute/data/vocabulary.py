@@ -1,5 +1,7 @@
 """The ids that mean the same in every vocabulary."""
 
+import re
+
 PAD = 0
 """Fills up short sentences, always behind their last word."""
 UNK = 1
@@ -10,3 +12,5 @@ EOS = 3
 """Ends a sentence, of the source and of the target."""
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 """Their names, by id."""
+BYTE = re.compile(r"<0x[0-9A-F]{2}>")
+"""The name of a piece that is a byte of a character which has no piece."""

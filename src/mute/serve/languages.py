@@ -5,12 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mute.data.tokenizer import Tokenizer
-from mute.data.vocabulary import UNK
+from mute.data.vocabulary import BYTE, UNK
 
 LOOKED_AT = 2000
 """Characters of a text that a guess is made from."""
 
-_BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 _NAMES = """
 af Afrikaans, am Amharic, ar Arabic, az Azerbaijani, be Belarusian, bg Bulgarian, bn Bengali,
 bs Bosnian, ca Catalan, cs Czech, cy Welsh, da Danish, de German, el Greek, en English,
@@ -69,5 +68,5 @@ def _pieces(text: str, tokenizer: Tokenizer) -> Sequence[bool]:
     ids = tokenizer.encode(text, "source")
     names = tokenizer.pieces(ids, "source")
     return [
-        piece != UNK and not _BYTE.fullmatch(name) for piece, name in zip(ids, names, strict=True)
+        piece != UNK and not BYTE.fullmatch(name) for piece, name in zip(ids, names, strict=True)
     ]

@@ -9,7 +9,6 @@ pieces are out of the way. Dice's coefficient prefers rare partners, and those o
 pieces differ: on Multi30k its shortlists are up to a third larger for the same coverage.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +22,7 @@ from torch import Tensor
 
 from mute.data.shards import Pairs
 from mute.data.tokenizer import Tokenizer
-from mute.data.vocabulary import EOS, PAD, SPECIALS
+from mute.data.vocabulary import BYTE, EOS, PAD, SPECIALS
 from mute.errors import MuteError
 from mute.model.folder import model_folder
 
@@ -41,7 +40,6 @@ BATCH = 30
 
 _AT_ONCE = 512
 """Source pieces whose partners are counted together; a count for every target piece is held."""
-_BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
 class Shortlist:
@@ -185,7 +183,7 @@ def make_shortlist(tokenizer: Tokenizer, pairs: Pairs, per_word: int, frequent: 
         *sizes,
         per_word,
         frequent,
-        always=[each for name, each in id_of.items() if _BYTE.fullmatch(name)],
+        always=[each for name, each in id_of.items() if BYTE.fullmatch(name)],
         namesakes={each: id_of[name] for each, name in source_names if name in id_of},
     )
 

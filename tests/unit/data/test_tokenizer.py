@@ -200,6 +200,16 @@ def test_what_has_to_be_done_to_a_text_is_told(
     assert tokenizer.takes == takes
 
 
+def test_the_bytes_of_a_vocabulary_say_nothing_of_its_case() -> None:
+    config = TokenizerConfig(size=300, joint=False)
+    text = [(source.lower(), target) for source, target in pairs("en", "de")]
+    tokenizer = learn_tokenizer(text, config, ("en", "de"))
+    assert "<0xC3>" in tokenizer.pieces(range(260), "source")
+    assert tokenizer.takes == "text that is lower-cased already"
+    assert learn(size=300, joint=False).takes == ""
+    assert learn(size=300, joint=False, lowercase=True).takes == ""
+
+
 def test_chinese_keeps_the_space_between_foreign_words_only(tokenizer: Tokenizer) -> None:
     if tokenizer.config.kind == "moses-bpe":
         ids = tokenizer.encode("New York 的 大海。", "target")
