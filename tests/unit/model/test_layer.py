@@ -143,9 +143,11 @@ class Copies(nn.Module):
 
 
 @pytest.mark.parametrize("settings", [{"units": 1}, {"units": 4}, FULL])
-def test_mixed_precision_leaves_the_residual_stream_alone(settings: dict[str, object]) -> None:
+def test_mixed_precision_leaves_the_residual_stream_alone(
+    settings: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     layer = next(build(small(**settings), vocab_size=13).eval().multi_unit_layers())
-    layer.units = Copies()
+    monkeypatch.setattr(layer, "units", Copies())
     x = torch.randn(1, 6, 8)
     plain = layer(x, whole(6))
     with torch.autocast("cpu", torch.bfloat16):
