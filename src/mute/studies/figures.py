@@ -6,7 +6,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
-from itertools import cycle
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,13 +149,14 @@ def _lines(panels: Iterable[tuple[str, str, Mapping[str, Points]]]) -> Figure:
 def _draw(axes: Axes, lines: Mapping[str, Points]) -> None:
     from mute.analysis.plots import LINES, MARKERS
 
-    looks = zip(cycle(LINES), cycle(MARKERS), strict=True)
-    for (name, points), (colour, marker) in zip(lines.items(), looks, strict=False):
+    looks = product(("-", "--", ":"), zip(LINES, MARKERS, strict=True))
+    for (name, points), (dashes, (colour, marker)) in zip(lines.items(), looks, strict=False):
         axes.errorbar(
             list(points),
             [point.mean for point in points.values()],
             [point.deviation or 0.0 for point in points.values()],
             color=colour,
+            linestyle=dashes,
             marker=marker,
             markersize=4,
             label=name,

@@ -186,6 +186,16 @@ def test_curves_of_different_batches_are_compared_at_equal_tokens() -> None:
     assert [np.asarray(line.get_xdata()).tolist() for line in axes.lines] == [[2.048]] * 2
 
 
+def test_no_two_lines_of_a_figure_look_the_same() -> None:
+    systems = tuple(System(f"s{number}", f"System {number}", "x") for number in range(8))
+    study = replace(STUDY, systems=systems, baseline="s0")
+    for system in systems:
+        result("made-up", system.name, 1, 40.0, {"t": 30.0})
+    ((figure, _),) = curves(summarise(study, "toy"), read_results(study, "toy")).values()
+    looks = {(line.get_color(), line.get_linestyle()) for line in figure.axes[0].lines}
+    assert len(looks) == len(systems)
+
+
 def test_weights_are_shown_where_there_are_several_units() -> None:
     layer = {"alpha": [0.25, 0.75], "coefficients": [0.5, 0.5]}
     ordered = {**layer, "matrix": [[1.0, 0.0], [0.0, 1.0]], "order": [0, 1]}
