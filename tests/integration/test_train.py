@@ -408,8 +408,8 @@ def test_a_step_has_as_many_batches_as_the_run_began_with(
     assert json.loads((tmp_path / "result.json").read_text())["batches_per_step"] == 2
     assert train(experiment_file, tmp_path, "train.steps=4") == 2
     told = capsys.readouterr().err
-    assert "a step of this run has 2 batches (processes × train.accumulate) and would now" in told
-    assert "have 1; set train.accumulate=2, or choose another train.run" in told
+    assert "the batches of a step (processes × train.accumulate) were 2 and would now" in told
+    assert "be 1; set train.accumulate=2, or choose another train.run" in told
     assert train(experiment_file, tmp_path, "train.steps=4", "train.accumulate=2") == 0
 
 

@@ -112,8 +112,8 @@ def _config(
     study: Study, folder: Path, system: System, seed: int, overrides: Sequence[str]
 ) -> Config:
     settings = [
-        *system.changes,
         *study.budget.get(folder.name, ()),
+        *system.changes,  # what a row is about wins over what all rows share
         *overrides,
         f"train.seed={seed}",
         f"train.run={RUNS}/study/{study.name}/{folder.name}/{system.name}-seed{seed}",

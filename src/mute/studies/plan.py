@@ -54,7 +54,7 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
                 training.steps,
                 parameter_count(run.config.model, sizes),
                 guessed,
-                0.0 if share == 0 else whole and share * whole,
+                0.0 if share == 0 else None if whole is None else share * whole,
             )
         )
     return planned

@@ -94,8 +94,9 @@ def step_of(checkpoint: Path) -> int:
 def remove_old(folder: Path, keep: int, every: int = 1) -> None:
     """Keep the last `keep` checkpoints, and no draft of a run that was killed.
 
-    One that is between multiples of `every`, of a run that was asked to stop, goes as soon as
-    there is a later one: in the end the same are left as of a run that was never stopped.
+    One that is between multiples of `every`, saved at a validation or when the run was asked to
+    stop, goes as soon as there is a later one: in the end the same are left as of a run that was
+    never stopped.
     """
     saved = checkpoints(folder)
     planned = [path for path in saved[:-1] if step_of(path) % every == 0]

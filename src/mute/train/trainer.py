@@ -250,8 +250,8 @@ class Trainer:
         fitting = f"set train.accumulate={before // size}"
         advice = f"start as many processes as divide {before}" if before % size else fitting
         raise MuteError(
-            f"{self.run}: a step of this run has {before} batches (processes × train.accumulate) "
-            f"and would now have {now}; {advice}, or choose another train.run"
+            f"{self.run}: the batches of a step (processes × train.accumulate) were {before} and "
+            f"would now be {now}; {advice}, or choose another train.run"
         )
 
     def _own_batches(self) -> Iterator[list[Batch]]:
