@@ -73,14 +73,16 @@ def bfloat16_is_safe() -> bool:
 
 
 def source_commit() -> str | None:
-    """The commit of the source tree, if mute runs from one.
+    """The commit of the source tree, if mute runs from one; `-dirty` if its code differs.
 
     A package that is installed below somebody else's repository does not.
     """
     root = Path(__file__).resolve().parents[2]
     if _git("rev-parse", "--show-toplevel") != str(root):
         return None
-    return _git("describe", "--always", "--dirty")
+    changes = _git("status", "--porcelain", ".")  # here alone: new results do not change the code
+    commit = _git("describe", "--always")
+    return f"{commit}-dirty" if changes else commit
 
 
 def _git(*arguments: str) -> str | None:

@@ -63,7 +63,7 @@ def test_without_a_gpu_the_device_is_the_cpu() -> None:
         assert runtime.choose_device() == torch.device("cuda", 3)
 
 
-def test_the_commit_of_somebody_elses_repository_is_not_ours(
+def test_a_commit_is_that_of_our_code_and_dirty_if_it_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / ".venv" / "site-packages" / "mute"
@@ -75,4 +75,9 @@ def test_the_commit_of_somebody_elses_repository_is_not_ours(
     assert runtime.source_commit() is None
     monkeypatch.setattr(runtime, "__file__", str(tmp_path / "src" / "mute" / "runtime.py"))
     (tmp_path / "src" / "mute").mkdir(parents=True)
-    assert runtime.source_commit() is not None
+    commit = runtime.source_commit()
+    assert commit is not None
+    (tmp_path / "results.json").touch()
+    assert runtime.source_commit() == commit
+    (tmp_path / "src" / "mute" / "layer.py").touch()
+    assert runtime.source_commit() == f"{commit}-dirty"
