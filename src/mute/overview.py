@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mute.config import PRESETS, ModelConfig
 from mute.configfile import load_config
+from mute.data.prepared import vocabulary_sizes
+from mute.data.vocabulary import ASSUMED_SIZES
 from mute.errors import MuteError
 from mute.model.folder import load_model
 from mute.model.parameters import parameter_count, parameters_by_part
@@ -38,26 +40,33 @@ class ParameterTable:
 
 
 def parameter_table(
-    name: str, vocab_size: tuple[int, int], overrides: Sequence[str]
+    name: str, vocab_size: tuple[int, int] | None, overrides: Sequence[str]
 ) -> ParameterTable:
-    """The table for a config file, a model, a preset's name, or, for '', of every preset."""
+    """The table for a config file, a model, a preset's name, or, for '', of every preset.
+
+    Args:
+        name: of one of these; a preset goes before a folder of that name, which is ./base
+        vocab_size: of source and target; None for what the config's data has, or else 32,000
+        overrides: of a config file
+
+    Raises:
+        MuteError: it is none of these, or an option does not go with it.
+    """
     if Path(name).suffix in {".yaml", ".yml"}:
-        model = load_config(name, overrides).model
-        return ParameterTable(name, {Path(name).stem: parameters_by_part(model, vocab_size)}, True)
+        return _of_config(name, vocab_size, overrides)
     if overrides:
         raise MuteError("--set changes a config file; give one as the argument")
-    if Path(name).is_dir() and name:
-        trained, tokenizer = load_model(name)
-        sizes = (tokenizer.source_size, tokenizer.target_size)
-        columns = {"model": parameters_by_part(trained.config, sizes)}
-        note = f"takes {tokenizer.takes}" if tokenizer.takes else ""
-        return ParameterTable(name, columns, True, note)
+    if name and name not in PRESETS and Path(name).is_dir():
+        if vocab_size is not None:
+            raise MuteError(f"{name}: a model has its own vocabulary; leave --vocab-size out")
+        return _of_model(name)
+    sizes = vocab_size or ASSUMED_SIZES
     if name in PRESETS:
         columns = {
-            system: parameters_by_part(_system(name, changes), vocab_size)
+            system: parameters_by_part(_system(name, changes), sizes)
             for system, changes in SYSTEMS.items()
         }
-        return ParameterTable(f"{name}, by part", columns, True)
+        return ParameterTable(f"{name}, by part", columns, True, _vocabulary(sizes))
     if name:
         presets = ", ".join(PRESETS)
         raise MuteError(
@@ -65,12 +74,35 @@ def parameter_table(
             f"({presets})"
         )
     totals = {
-        system: {
-            preset: parameter_count(_system(preset, changes), vocab_size) for preset in PRESETS
-        }
+        system: {preset: parameter_count(_system(preset, changes), sizes) for preset in PRESETS}
         for system, changes in SYSTEMS.items()
     }
-    return ParameterTable("All systems in all shapes", totals, False)
+    return ParameterTable("All systems in all shapes", totals, False, _vocabulary(sizes))
+
+
+def _of_config(
+    name: str, vocab_size: tuple[int, int] | None, overrides: Sequence[str]
+) -> ParameterTable:
+    config = load_config(name, overrides)
+    sizes, known = vocab_size or ASSUMED_SIZES, True
+    if vocab_size is None and config.data is not None:
+        sizes, known = vocabulary_sizes(config.data)
+    note = _vocabulary(sizes) + ("" if known else ": a guess, as the data is not prepared yet")
+    columns = {Path(name).stem: parameters_by_part(config.model, sizes)}
+    return ParameterTable(name, columns, True, note)
+
+
+def _of_model(name: str) -> ParameterTable:
+    trained, tokenizer = load_model(name)
+    sizes = (tokenizer.source_size, tokenizer.target_size)
+    columns = {"model": parameters_by_part(trained.config, sizes)}
+    takes = f"; takes {tokenizer.takes}" if tokenizer.takes else ""
+    return ParameterTable(name, columns, True, _vocabulary(sizes) + takes)
+
+
+def _vocabulary(sizes: tuple[int, int]) -> str:
+    """In words; one number, where source and target have equally many entries."""
+    return f"with a vocabulary of {' and '.join(f'{size:,}' for size in dict.fromkeys(sizes))}"
 
 
 def _system(preset: str, changes: Mapping[str, Any]) -> ModelConfig:
@@ -80,11 +112,12 @@ def _system(preset: str, changes: Mapping[str, Any]) -> ModelConfig:
 def render(table: ParameterTable) -> Table:
     """The table for people; several columns show three digits each, to fit a terminal."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     columns = list(table.columns.values())
     shown = Table(
-        title=f"Parameters: {table.title}",
+        title=f"Parameters: {escape(table.title)}",
         title_justify="left",
         caption=table.note or None,
         caption_justify="left",
@@ -110,7 +143,7 @@ def _exact(count: int) -> str:
 
 def _short(count: int) -> str:
     """1234567 → 1.23M, and nothing for 0."""
-    for size, suffix in ((10**6, "M"), (10**3, "k")):
-        if count >= size:
+    for size, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if count >= 0.9995 * size:  # what rounds to 1.00 of it
             return f"{count / size:#.3g}".rstrip(".") + suffix
     return str(count or "")

@@ -22,6 +22,40 @@ def test_a_config_by_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert lines["encoder mask vectors"] == str(4 * 128)
 
 
+def test_the_vocabulary_is_that_of_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = [f"a {word} b" for word in ("dog", "cat", "cow", "hen") * 5]
+    Path("text").write_text("\n".join(text) + "\n")
+    Path("mine.yaml").write_text(
+        "model: {preset: tiny}\n"
+        "data: {source: en, target: de, prepared: made, train: [{source: text, target: text}],\n"
+        "  dev: {source: text, target: text}, tokenizer: {kind: moses-bpe, size: 40}}\n"
+    )
+    run("info", "mine.yaml")
+    assert "with a vocabulary of 40: a guess" in capsys.readouterr().out
+    run("prepare", "mine.yaml")
+    capsys.readouterr()
+    run("info", "mine.yaml")
+    known = capsys.readouterr().out
+    entries = int(known.split("with a vocabulary of ")[1].split()[0])
+    assert f"{128 * entries:,}" in known
+    run("info", "mine.yaml", "--vocab-size", "1000")
+    assert "with a vocabulary of 1,000" in capsys.readouterr().out
+
+
+def test_a_preset_goes_before_a_folder_and_large_counts_stay_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("big").mkdir()
+    assert run("info", "big", "--vocab-size", "300000") == 0
+    shown = capsys.readouterr().out
+    assert "1.02G" in shown
+    assert "with a vocabulary of 300,000" in shown
+
+
 @pytest.mark.parametrize("preset", ["tiny", "small", "base", "big"])
 def test_every_preset_shows_every_system(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
     run("info", preset, "--json")
@@ -47,6 +81,8 @@ def test_without_an_argument_every_preset_is_shown(capsys: pytest.CaptureFixture
         ),
         (["info", "no.yaml"], "mute: no.yaml: cannot be read (No such file or directory)"),
         (["info", "--vocab-size", "many"], "mute: --vocab-size many: should be a number"),
+        (["info", "--vocab-size", "9" * 20], "mute: --vocab-size 99999999999999999999: should be"),
+        (["info", ".", "--vocab-size", "9"], "mute: .: a model has its own vocabulary; leave"),
         (["info", "base", "--set", "a=b"], "mute: --set changes a config file"),
     ],
 )

@@ -1,6 +1,10 @@
 """`mute score` and `mute compare`, as a user types them."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +49,28 @@ def test_compare(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> N
     found = json.loads(capsys.readouterr().out)
     assert found[files["good"]]["p"] < 0.05
     assert found[files["bad"]]["difference"] == 0
+
+
+def test_names_that_differ_at_their_ends_can_be_told_apart(
+    files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / ("a" * 60)
+    folder.mkdir()
+    names = [shutil.copy(files[name], folder / f"{name}[de].txt") for name in ("bad", "good")]
+    assert run("compare", *map(str, names), "--ref", files["ref"], "--samples", "10") == 0
+    table = capsys.readouterr().out.split("significantly")[0]
+    assert all(part in table for part in ("bad[de].txt", "good[de].txt"))
+
+
+def test_a_terminal_without_the_signs_of_a_table_is_no_crash(files: dict[str, str]) -> None:
+    command = ["compare", files["bad"], files["good"], "--ref", files["ref"], "--samples", "10"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mute", *command],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+        check=True,
+    )
+    assert b"significantly better" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from mute.analysis.maps import AttentionMaps
 from mute.analysis.muting import Muted, Muting
 from mute.analysis.permutation import NEAR, Course, Order
 from mute.analysis.weights import UnitWeights
+from mute.evaluate.significance import p_value
 
 
 def of_diversity(found: Diversity) -> str:
@@ -97,9 +98,9 @@ def of_muting(found: Muting) -> str:
     worst = min(by_place, key=lambda place: by_place[place].difference)
     text = (
         f"All units together: {found.whole:.2f} {found.measure}, on {found.sentences:,} sentences. "
-        f"Muted in all layers, unit {everywhere} costs most: "
-        f"{_difference(found.everywhere[everywhere], cost)}. Muted in one layer, it is unit "
-        f"{worst[1]} of layer {worst[0]}: {_difference(by_place[worst], cost)}."
+        f"Muted in all layers, unit {everywhere} {_missed(found.everywhere[everywhere], cost)}. "
+        f"Muted in one layer, unit {worst[1]} of layer {worst[0]} "
+        f"{_missed(by_place[worst], cost)}."
     )
     if found.measure == "score":
         return (
@@ -136,8 +137,15 @@ def _bits(rows: Iterable[Sequence[float]]) -> float:
     return sum(entropies) / len(entropies)
 
 
+def _missed(worst: Muted, measure: str) -> str:
+    found = _difference(worst, measure)
+    if worst.difference < 0:
+        return f"costs most: {found}"
+    return f"costs nothing; the others gain more, and this one {found}"
+
+
 def _difference(muted: Muted, measure: str) -> str:
-    chance = "" if muted.p is None else f" (p = {muted.p:.3f})"
+    chance = "" if muted.p is None else f" (p {p_value(muted.p, equals='= ')})"
     return f"{muted.difference:+.2f} {measure}{chance}".replace("-", "−")
 
 

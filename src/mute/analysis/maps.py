@@ -60,7 +60,7 @@ def choose_lines(
         )
         return [number for number, _ in zip(fitting, range(SHOWN), strict=False)]
     try:
-        numbers = [int(word) for word in chosen.split(",")]
+        numbers = list(dict.fromkeys(int(word) for word in chosen.split(",")))
     except ValueError:
         raise MuteError(f"--show {chosen}: should be numbers of lines, as in 1,5") from None
     for number in numbers:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from mute.errors import MuteError
 from mute.evaluate.score import bleu, tokenization_for
 from mute.evaluate.significance import compare
 from mute.model.muting import Kept, keep_units
@@ -70,7 +71,7 @@ def mute_each(
         tell: is called with the number of lines done, from time to time
 
     Raises:
-        MuteError: the model cannot translate.
+        MuteError: the model cannot translate, or has nothing to score.
     """
     config = translator.models[0].config
     units, done = range(config.units), len(sources)
@@ -91,7 +92,9 @@ def mute_each(
 
     everywhere = [without(unit, None) for unit in units]
     layers = [[without(unit, layer) for unit in units] for layer in range(config.encoder_layers)]
-    return Muting(judge.measure, judge.signature, len(sources), judge.whole, everywhere, layers)
+    return Muting(
+        judge.measure, judge.signature, len(judge.sources), judge.whole, everywhere, layers
+    )
 
 
 def _with_units(translator: Translator, kept: Kept) -> Translator:
@@ -142,8 +145,18 @@ class _ScoreJudge:
     signature = "mean of log p / length penalty (0.6) of the whole model's translations"
 
     def __init__(self, translator: Translator, sources: Sequence[str]) -> None:
-        self.sources = sources
-        self.translations = [each.text for each in translator.translate(sources)]
+        # An empty line has nothing to score, and one that is translated in parts not as a whole.
+        self.sources = [
+            source
+            for source in sources
+            if 0 < len(translator.tokenizer.encode(source, "source")) <= translator.max_length
+        ]
+        if not self.sources:
+            raise MuteError(
+                f"none of the first {len(sources)} lines is a sentence that the model takes; "
+                f"choose another text, or more lines of it with --sentences"
+            )
+        self.translations = [each.text for each in translator.translate(self.sources)]
         self.whole = self._score(translator)
 
     def __call__(self, muted: Translator) -> Muted:

@@ -2,10 +2,13 @@
 
 Every function returns a `Figure` that belongs to nobody else: pyplot and its global list of figures
 are not used, so there is nothing to close. Colours are safe for the colour-blind: light to dark
-blue, orange to purple around zero, and Okabe and Ito's for lines, which also differ in markers.
+blue, orange to purple around zero, and Okabe and Ito's for lines, which also differ in markers and,
+where the colours are used up, in dashes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle, product
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -20,8 +23,8 @@ from mute.analysis.drawing import INK, figure, token_font
 HIDDEN = 0.05
 """Attention below this is not shown, as in the paper's case study."""
 
-LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-MARKERS = "osD^vP"
+_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_MARKERS = "osD^vP"
 IN_A_ROW = 4
 """Panels that stand side by side."""
 
@@ -185,6 +188,14 @@ class _Colours:
         return "#ffffff" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "#000000"
 
 
+def looks() -> Iterator[dict[str, Any]]:
+    """How lines are drawn, one after the other: 18 that can be told apart, then the same again."""
+    for dashes, (colour, marker) in cycle(
+        product(("-", "--", ":"), zip(_LINES, _MARKERS, strict=True))
+    ):
+        yield {"color": colour, "linestyle": dashes, "marker": marker, "markersize": 4}
+
+
 def _written(value: float, *, sign: bool) -> str:
     """With two digits, a true minus sign, and no minus before zero."""
     rounded = round(value, 2) + 0.0
@@ -192,10 +203,8 @@ def _written(value: float, *, sign: bool) -> str:
 
 
 def _draw(axes: Axes, series: Mapping[str, Sequence[float]], xs: Sequence[float]) -> None:
-    for index, (name, heights) in enumerate(series.items()):
-        colour = LINES[index % len(LINES)]
-        marker = MARKERS[index % len(MARKERS)]
-        axes.plot(xs, heights, color=colour, marker=marker, markersize=4, label=name)
+    for (name, heights), look in zip(series.items(), looks(), strict=False):
+        axes.plot(xs, heights, **look, label=name)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     axes.patch.set_visible(False)
     axes.grid(color=INK, alpha=0.12, linewidth=0.8)

@@ -62,6 +62,8 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
         MuteError: the folder cannot be written to.
     """
     open_folder(folder)
+    for earlier in folder.glob("attention-*.png"):  # of other lines, maybe
+        earlier.unlink()
     parts = list(sections(analysis))
     for part in parts:
         if part.figure is not None:

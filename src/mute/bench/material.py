@@ -14,12 +14,10 @@ from mute.config import Config, DataConfig, TrainConfig
 from mute.data.batching import Batch, BatchStream, Corpus, Indices, Position, make_batch
 from mute.data.manifest import load_manifest
 from mute.data.prepared import load_prepared
-from mute.data.vocabulary import BOS, EOS, SPECIALS
+from mute.data.vocabulary import ASSUMED_SIZES, BOS, EOS, SPECIALS
 from mute.errors import MuteError
 from mute.experiment import reader, weights
 
-VOCABULARY = (32_000, 32_000)
-"""Of the random sentences, if nothing else is asked for."""
 MEAN_LENGTH, LONGEST = 25, 256
 """Of the random sentences, in pieces."""
 _PAIRS = 20_000
@@ -151,7 +149,7 @@ def open_material(
         return prepared_material(data, training, device)
     longest = min(data.max_length if data else LONGEST, training.batch_tokens - 1)
     lengths = natural_lengths(longest, training.seed)
-    return random_material(lengths, training, device, sizes or VOCABULARY)
+    return random_material(lengths, training, device, sizes or ASSUMED_SIZES)
 
 
 def prepared_material(data: DataConfig, training: TrainConfig, device: torch.device) -> Material:

@@ -5,6 +5,7 @@ Every command imports what it needs when it runs, so that `mute --help` is insta
 
 import errno
 import sys
+from io import TextIOWrapper
 
 from mute.cli import scoring, training, translating
 from mute.cli.app import app
@@ -20,6 +21,8 @@ def main() -> None:
 
     Training that was asked to stop ends with status 3, since it is not finished.
     """
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding != "utf-8":
+        sys.stdout.reconfigure(errors="replace")  # a table's lines and arrows are worth no crash
     try:
         app()
     except MuteError as error:

@@ -16,6 +16,10 @@ ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file.
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", help="Change a setting: model.units=6.")
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(min=1, max=1024, help="Of the CPU.", show_default="PyTorch's choice"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 

@@ -57,7 +57,10 @@ def compare_command(
     lowercase: Lowercase = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare systems with a baseline: is the difference in BLEU significant?"""
+    """Compare systems with a baseline: is the difference in BLEU significant?
+
+    Both tests are two-sided. The bootstrap of sacreBLEU and of Moses' script is not: its p is half.
+    """
     from typing import get_args
 
     from mute.evaluate import significance

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mute.cli.app import AsJson, ConfigFile, Overrides, app
+from mute.cli.app import AsJson, ConfigFile, Overrides, Threads, app
 from mute.errors import MuteError
 
 if TYPE_CHECKING:
     from mute.config import ModelConfig
     from mute.data.tokenizer import Tokenizer
+
+
+_MOST_ENTRIES = 10**8
+"""Of a vocabulary: more than anybody has words."""
 
 
 @app.command("info")
@@ -27,8 +31,12 @@ def info_command(
         ),
     ] = "",
     vocab_size: Annotated[
-        str, typer.Option(help="Entries of the vocabulary, or SOURCE,TARGET.")
-    ] = "32000",
+        str | None,
+        typer.Option(
+            help="Entries of the vocabulary, or SOURCE,TARGET.",
+            show_default="those of the config's data, or 32000",
+        ),
+    ] = None,
     overrides: Overrides = None,
     as_json: AsJson = False,
 ) -> None:
@@ -39,7 +47,8 @@ def info_command(
     """
     from mute import overview
 
-    table = overview.parameter_table(model, _sizes(vocab_size), overrides or [])
+    sizes = None if vocab_size is None else _sizes(vocab_size)
+    table = overview.parameter_table(model, sizes, overrides or [])
     if as_json:
         typer.echo(json.dumps(table.columns, indent=2))
     else:
@@ -115,9 +124,7 @@ def bench_command(
     config: ConfigFile,
     overrides: Overrides = None,
     steps: Annotated[int, typer.Option(min=1, help="Of training, to measure.")] = 10,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Of the CPU.", show_default="PyTorch's choice")
-    ] = None,
+    threads: Threads = None,
     vocab_size: Annotated[
         str | None,
         typer.Option(
@@ -261,9 +268,12 @@ def _sizes(text: str) -> tuple[int, int]:
         sizes = [int(part) for part in text.split(",")]
         source, target = sizes * 2 if len(sizes) == 1 else sizes
     except ValueError:
+        source = target = 0
+    if not 0 < min(source, target) <= max(source, target) <= _MOST_ENTRIES:
         raise MuteError(
-            f"--vocab-size {text}: should be a number, or two with a comma between them"
-        ) from None
+            f"--vocab-size {text}: should be a number up to {_MOST_ENTRIES:,}, or two with a comma "
+            f"between them"
+        )
     return source, target
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from mute.cli.app import ConfigFile, Overrides, app
+from mute.cli.app import ConfigFile, Overrides, Threads, app
 from mute.errors import MuteError
 
 LINES_AT_ONCE = 2000
@@ -185,9 +185,7 @@ def serve_command(
         str, typer.Option(help="The address to listen on; 0.0.0.0 is open to the network.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Of the CPU.", show_default="PyTorch's choice")
-    ] = None,
+    threads: Threads = None,
     compute: Annotated[
         Literal["float32", "int8"], typer.Option(help="Numbers to compute with.")
     ] = "float32",

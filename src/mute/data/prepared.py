@@ -61,6 +61,18 @@ def load_prepared(config: DataConfig) -> Prepared:
     )
 
 
+def vocabulary_sizes(config: DataConfig) -> tuple[tuple[int, int], bool]:
+    """How many entries source and target have, and whether that is known.
+
+    Before the data is prepared, the tokenizer's `size` has to stand for both.
+    """
+    try:
+        tokenizer = load_prepared(config).tokenizer
+    except MuteError:
+        return (config.tokenizer.size, config.tokenizer.size), False
+    return (tokenizer.source_size, tokenizer.target_size), True
+
+
 def _digest(manifest: Manifest, tokenizer: Path) -> str:
     digest = blake2b(manifest.identity().encode(), digest_size=16)
     for file in sorted(tokenizer.iterdir()):

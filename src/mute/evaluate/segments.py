@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from mute.data.corpus import read_lines
+from mute.data.corpus import read_text
 from mute.errors import MuteError
 
 _SGML = {".sgm", ".sgml", ".xml"}
-_SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+_SEGMENT = re.compile(r"<seg\b[^>]*?(?:/>|>(.*?)</seg>)", re.DOTALL | re.IGNORECASE)
 
 
 def read_segments(path: Path | str) -> list[str]:
@@ -23,15 +23,8 @@ def read_segments(path: Path | str) -> list[str]:
         raise MuteError(f"{path}: no such file")
     if path.is_dir():
         raise MuteError(f"{path}: is a folder; give a file")
-    lines = []
-    for number, line in enumerate(read_lines(path), 1):
-        if not isinstance(line, bytes):
-            raise MuteError(f"{path}:{number}: the line is too long for a sentence")
-        try:
-            lines.append(line.decode())
-        except UnicodeDecodeError as error:
-            raise MuteError(f"{path}:{number}: not UTF-8 at byte {error.start}") from None
-    if not _SGML & set(path.suffixes):
+    lines = list(read_text(path))
+    if not _SGML & {suffix.lower() for suffix in path.suffixes}:
         return lines
     segments = [html.unescape(each).strip() for each in _SEGMENT.findall("\n".join(lines))]
     if not segments:

@@ -6,13 +6,15 @@ thousand sums and no new matching of words.
 - *Paired bootstrap* (Koehn 2004): draw as many sentences as there are, with replacement, and score
   both systems on the same draw. The spread of the difference over draws gives its interval; p is
   how often a draw's difference is as far from the mean of all draws as the observed one from 0.
+  That is two-sided, as the interval is. Moses' script, which the paper used, and sacreBLEU count
+  one side alone: their p is half of this one.
 - *Approximate randomisation* (Riezler and Maxwell 2005): swap the two systems' translations of
   random sentences. p is how often the difference that is left is at least as large as observed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 
 Method = Literal["bootstrap", "randomisation"]
 Counts = NDArray[np.int64]
+Sums = Iterator[tuple[Counts, Counts]]
+"""The summed counts of both systems, draw by draw."""
+
+_LEVELS = (0.001, 0.01, 0.05)
+_AT_A_TIME = 1000
+"""Draws that are held in memory together, each with a number for every sentence."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,18 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """What it means, in words."""
+        chance = f"(p {p_value(self.p, equals='= ')})"
         if self.p >= 0.05:
-            return f"no significant difference (p = {self.p:.3f})"
+            return f"no significant difference {chance}"
         direction = "better" if self.difference > 0 else "worse"
-        return f"significantly {direction} (p = {self.p:.3f})"
+        return f"significantly {direction} {chance}"
+
+
+def p_value(p: float, *, equals: str = "") -> str:
+    """With three digits; '< 0.05' where rounding would hide that it is below that level."""
+    rounded = f"{p:.3f}"
+    below = [level for level in _LEVELS if p < level <= max(float(rounded), min(_LEVELS))]
+    return f"< {below[0]}" if below else f"{equals}{rounded}"
 
 
 def compare(
@@ -117,33 +133,38 @@ def compare(
 def render(baseline: str, found: Mapping[str, Comparison]) -> Table:
     """The comparisons as a table for people."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("", "BLEU", "difference", "95 % interval", "p"):
-        table.add_column(heading, justify="right" if heading else "left")
+    table.add_column("", overflow="fold")  # names often differ in their ends alone
+    for heading in ("BLEU", "difference", "95 % interval", "p"):
+        table.add_column(heading, justify="right", no_wrap=True)
     first = next(iter(found.values()))
-    table.add_row(baseline, f"{first.baseline:.2f}", "", "", "")
+    table.add_row(escape(baseline), f"{first.baseline:.2f}", "", "", "")
     for name, each in found.items():
         interval = f"{each.low:+.2f} … {each.high:+.2f}"
         score = f"{each.system:.2f}{each.dagger}"
-        table.add_row(name, score, f"{each.difference:+.2f}", interval, f"{each.p:.3f}")
+        table.add_row(escape(name), score, f"{each.difference:+.2f}", interval, p_value(each.p))
     return table
 
 
-def _bootstrap(
-    first: Counts, second: Counts, samples: int, random: np.random.Generator
-) -> list[tuple[Counts, Counts]]:
-    """The summed counts of both systems on `samples` draws of the sentences."""
+def _bootstrap(first: Counts, second: Counts, samples: int, random: np.random.Generator) -> Sums:
+    """Of `samples` draws of the sentences."""
     sentences = len(first)
     even = np.full(sentences, 1 / sentences)
-    times = random.multinomial(sentences, even, size=samples)  # (samples, sentences)
-    return list(zip(times @ first, times @ second, strict=True))
+    for size in _blocks(samples):
+        times = random.multinomial(sentences, even, size=size)  # (size, sentences)
+        yield from zip(times @ first, times @ second, strict=True)
 
 
-def _swaps(
-    first: Counts, second: Counts, samples: int, random: np.random.Generator
-) -> list[tuple[Counts, Counts]]:
-    """The summed counts after the systems have exchanged random sentences."""
-    moved = random.integers(0, 2, size=(samples, len(first))) @ (second - first)
-    return list(zip(first.sum(0) + moved, second.sum(0) - moved, strict=True))
+def _swaps(first: Counts, second: Counts, samples: int, random: np.random.Generator) -> Sums:
+    """After the systems have exchanged random sentences."""
+    for size in _blocks(samples):
+        moved = random.integers(0, 2, size=(size, len(first))) @ (second - first)
+        yield from zip(first.sum(0) + moved, second.sum(0) - moved, strict=True)
+
+
+def _blocks(samples: int) -> Iterator[int]:
+    for start in range(0, samples, _AT_A_TIME):
+        yield min(_AT_A_TIME, samples - start)

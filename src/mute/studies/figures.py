@@ -6,7 +6,6 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,18 +146,14 @@ def _lines(panels: Iterable[tuple[str, str, Mapping[str, Points]]]) -> Figure:
 
 
 def _draw(axes: Axes, lines: Mapping[str, Points]) -> None:
-    from mute.analysis.plots import LINES, MARKERS
+    from mute.analysis.plots import looks
 
-    looks = product(("-", "--", ":"), zip(LINES, MARKERS, strict=True))
-    for (name, points), (dashes, (colour, marker)) in zip(lines.items(), looks, strict=False):
+    for (name, points), look in zip(lines.items(), looks(), strict=False):
         axes.errorbar(
             list(points),
             [point.mean for point in points.values()],
             [point.deviation or 0.0 for point in points.values()],
-            color=colour,
-            linestyle=dashes,
-            marker=marker,
-            markersize=4,
+            **look,
             label=name,
         )
     places = sorted({x for points in lines.values() for x in points})

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mute.config import Config
-from mute.data.prepared import load_prepared
-from mute.errors import MuteError
+from mute.data.prepared import vocabulary_sizes
 from mute.experiment import sections
 from mute.model.parameters import parameter_count
 from mute.studies.grid import Run, find_twin
@@ -40,11 +39,11 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
     hours: dict[str, float | None] = {}
     planned = []
     for run in runs:
-        _, training = sections(run.config)
-        sizes, guessed = _vocabulary(run.config)
+        data, training = sections(run.config)
+        sizes, known = vocabulary_sizes(data)
         state, share = _state(run, training.steps)
         if run.system.name not in hours:  # a seed changes nothing in it
-            hours[run.system.name] = _hours(run.config) if measure and not guessed else None
+            hours[run.system.name] = _hours(run.config) if measure and known else None
         whole = hours[run.system.name]
         planned.append(
             Planned(
@@ -53,21 +52,11 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
                 state,
                 training.steps,
                 parameter_count(run.config.model, sizes),
-                guessed,
+                not known,
                 0.0 if share == 0 else None if whole is None else share * whole,
             )
         )
     return planned
-
-
-def _vocabulary(config: Config) -> tuple[tuple[int, int], bool]:
-    """The sizes of the vocabularies, and whether they are a guess."""
-    data, _ = sections(config)
-    try:
-        tokenizer = load_prepared(data).tokenizer
-    except MuteError:
-        return (data.tokenizer.size, data.tokenizer.size), True
-    return (tokenizer.source_size, tokenizer.target_size), False
 
 
 def _state(run: Run, steps: int) -> tuple[str, float]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from mute.evaluate.significance import p_value
 from mute.studies.definitions import Study
 from mute.studies.grid import results_folder, write_json
 from mute.studies.summary import VARIANTS, Row, Spread, Summary
@@ -85,7 +86,7 @@ def _variant_table(summary: Summary, name: str) -> str:
 
 def _significance_table(summary: Summary) -> str:
     def cell(row: Row, test: str) -> str:
-        return ", ".join(f"{p:.3f}" for p in row.p.get(test, [])) or NOTHING
+        return ", ".join(p_value(p) for p in row.p.get(test, [])) or NOTHING
 
     return grid(
         ["system", *summary.tests],

@@ -91,7 +91,7 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
         if changed := differences(before, now, FREE_TO_CHANGE):
             raise MuteError(
                 f"{run}: this run was started with other settings: {told(changed)}. "
-                f"Change them back, or choose another train.run"
+                f"Change them back, choose another train.run, or delete the folder to begin anew"
             )
     # Earlier versions left no digest.
     if (run / DATA).is_file() and (run / DATA).read_text().strip() != data:

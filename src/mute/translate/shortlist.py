@@ -152,6 +152,7 @@ def learn_shortlist(
     sources, targets = _read(pairs, source_size, target_size)
     by_frequency = np.argsort(-np.bincount(targets.indices, minlength=target_size), kind="stable")
     common, rare = np.split(by_frequency, [frequent])
+    per_word = min(per_word, len(rare))
     partners = np.full((source_size, 1 + per_word), PAD, np.int32)
     for source, target in (namesakes or {}).items():
         partners[source, 0] = target

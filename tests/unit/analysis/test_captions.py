@@ -70,8 +70,15 @@ def test_the_unit_that_is_missed_most_is_named() -> None:
     text = captions.of_muting(found)
     assert text.startswith("All units together: 30.00 BLEU, on 200 sentences.")
     assert "unit 0 costs most: −3.25 BLEU (p = 0.010)" in text
-    assert "unit 1 of layer 1: −1.50 BLEU (p = 0.040)" in text
+    assert "unit 1 of layer 1 costs most: −1.50 BLEU (p = 0.040)" in text
     assert "2 of the 4 in one layer, and 2 of the 2 in all" in text
+
+
+def test_a_unit_that_is_better_muted_does_not_cost() -> None:
+    found = Muting("BLEU", "", 200, 30.0, muting(0.5, 0.3, p=0.2), [muting(0.4, -0.1, p=0.2)])
+    text = captions.of_muting(found)
+    assert "unit 1 costs nothing; the others gain more, and this one +0.30 BLEU" in text
+    assert "unit 1 of layer 0 costs most: −0.10 BLEU" in text
 
 
 def test_without_references_there_is_no_talk_of_chance() -> None:

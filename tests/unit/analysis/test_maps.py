@@ -32,7 +32,7 @@ def test_the_first_sentences_are_shown_if_none_are_chosen() -> None:
 
 
 def test_lines_are_chosen_by_number() -> None:
-    assert choose_lines("4,1", LINES, tokenizer(), 20) == [4, 1]
+    assert choose_lines("4,1,4", LINES, tokenizer(), 20) == [4, 1]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from mute.analysis.muting import mute_each, translations_needed
+from mute.errors import MuteError
 from mute.evaluate.score import bleu
 from mute.model.layer import MultiUnitLayer
 from mute.model.muting import Kept, keep_units
@@ -41,11 +42,20 @@ def test_bleu_is_that_of_the_model_without_the_unit(several: Translator) -> None
 
 
 def test_without_references_the_models_judge_the_same_translations(several: Translator) -> None:
-    found = mute_each(several, LINES, None, lambda _done: None)
+    longer = "The dog sleeps. " * several.max_length
+    found = mute_each(several, [*LINES, longer], None, lambda _done: None)
     assert found.measure == "score"
-    scored = with_units(several, {0: [0, 1]}).score(LINES, texts(several))
-    assert found.layers[0][2].value == pytest.approx(sum(each.score for each in scored) / 4)
+    # LINES[1] is empty, and what is translated in parts cannot be scored as a whole.
+    judged = [(line, text) for line, text in zip(LINES, texts(several), strict=True) if line]
+    assert found.sentences == len(judged) == 3
+    scored = with_units(several, {0: [0, 1]}).score(*zip(*judged, strict=True))
+    assert found.layers[0][2].value == pytest.approx(sum(each.score for each in scored) / 3)
     assert found.layers[0][2].p is None
+
+
+def test_a_text_with_nothing_to_score_is_refused(several: Translator) -> None:
+    with pytest.raises(MuteError, match="none of the first 2 lines is a sentence that the model"):
+        mute_each(several, ["", ""], None, lambda _done: None)
 
 
 def test_a_unit_that_others_copy_is_not_missed() -> None:

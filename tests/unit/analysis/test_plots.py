@@ -53,6 +53,12 @@ def test_lines_are_named_and_so_are_levels() -> None:
     assert {"weights", "same", "layer", "diversity"} <= set(written(drawn))
 
 
+def test_many_lines_all_look_different() -> None:
+    drawn = lines({str(n): [0.5, 0.6] for n in range(18)}, [0, 1], "layer", "diversity")
+    looks = [(each.get_color(), each.get_linestyle()) for each in drawn.axes[0].get_lines()]
+    assert len(set(looks)) == len(looks) == 18
+
+
 def test_low_attention_is_hidden_and_every_token_named() -> None:
     tokens = ["▁the", "$x", "y$", "狗", "</s>"]
     weights = np.full((2, 3, 5, 5), 0.04)

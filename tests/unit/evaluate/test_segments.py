@@ -34,6 +34,9 @@ def test_nists_sgml(tmp_path: Path) -> None:
         "<seg id=2>two\nlines</seg></doc></refset>\n"
     )
     assert read_segments(path) == ["Tom & Jerry", "two\nlines"]
+    loud = tmp_path / "REF.SGM"
+    loud.write_text('<SEG id="1">one</SEG>\n<seg id="2"/>\n<seg id="3">three / 3</seg>\n')
+    assert read_segments(loud) == ["one", "", "three / 3"]
 
 
 def test_what_cannot_be_scored_is_told(tmp_path: Path) -> None:

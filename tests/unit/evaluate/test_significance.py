@@ -3,8 +3,9 @@ import random
 import pytest
 from sacrebleu.significance import PairedTest
 
+from mute.evaluate import significance
 from mute.evaluate.score import bleu, bleu_metric
-from mute.evaluate.significance import Method, compare
+from mute.evaluate.significance import Method, compare, p_value
 
 WORDS = [
     "the",
@@ -93,8 +94,13 @@ def test_the_scores_are_those_of_score_and_the_seed_decides(references: list[str
     assert first.signature.endswith("|test:bootstrap|samples:100|seed:5")
 
 
-@pytest.mark.parametrize(("method", "theirs"), [("bootstrap", "bs"), ("randomisation", "ar")])
-def test_p_agrees_with_sacrebleus(method: Method, theirs: str, references: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("method", "theirs", "sides"), [("bootstrap", "bs", 2), ("randomisation", "ar", 1)]
+)
+def test_p_agrees_with_sacrebleus(
+    method: Method, theirs: str, sides: int, references: list[str]
+) -> None:
+    """Of its bootstrap, which counts one side alone, with twice the p."""
     old, new = noisy(references, 0.4, 2), noisy(references, 0.37, 3)
     ours = compare(old, new, [references], method=method, samples=1000)
     peer = PairedTest(
@@ -107,4 +113,30 @@ def test_p_agrees_with_sacrebleus(method: Method, theirs: str, references: list[
     _, scores = peer()
     result = scores["BLEU"][1]
     assert not isinstance(result, str)
-    assert ours.p == pytest.approx(result.p_value, abs=0.05)
+    assert ours.p == pytest.approx(sides * result.p_value, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("p", "written"),
+    [
+        (0.04995, "< 0.05"),
+        (0.05, "= 0.050"),
+        (0.0101, "= 0.010"),
+        (0.00999, "< 0.01"),
+        (0.0016, "= 0.002"),
+        (0.0009, "< 0.001"),
+        (0.0001, "< 0.001"),
+        (1.0, "= 1.000"),
+    ],
+)
+def test_a_written_p_never_contradicts_the_verdict(p: float, written: str) -> None:
+    assert p_value(p, equals="= ") == written
+
+
+def test_many_samples_are_drawn_as_few_are(
+    references: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = noisy(references, 0.4, 2), noisy(references, 0.35, 3)
+    whole = compare(old, new, [references], samples=100)
+    monkeypatch.setattr(significance, "_AT_A_TIME", 30)
+    assert compare(old, new, [references], samples=100) == whole

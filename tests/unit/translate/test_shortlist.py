@@ -81,6 +81,11 @@ def test_frequent_pieces_take_no_place_of_a_partner(text: Pairs) -> None:
     assert words(shortlist, [4]) == [10, 12, 19]
 
 
+def test_no_more_partners_are_asked_for_than_there_are(text: Pairs) -> None:
+    shortlist = learn_shortlist(text, SIZE, SIZE, per_word=10**12, frequent=1)
+    assert shortlist.partners.shape == (SIZE, SIZE)
+
+
 def test_some_pieces_are_always_allowed_and_namesakes_with_their_source(text: Pairs) -> None:
     shortlist = learn_shortlist(
         text, SIZE, SIZE, per_word=1, frequent=1, always=[17, 18], namesakes={9: 15, 4: 16}
