@@ -1,15 +1,16 @@
 """What a user may set: frozen, strict models with the paper's words as names.
 
-Every default is the paper's setting. The files they are read from are the business of
+Defaults of the model and the optimizer are the paper's settings. The files are the business of
 `mute.configfile`, which also turns a failed check into a sentence with file and line.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
 BiasKind = Literal["identity", "swap", "disorder", "mask"]
+BIASES: tuple[BiasKind, ...] = get_args(BiasKind)
 Preset = Literal["tiny", "small", "base", "big"]
 Probability = Annotated[float, Field(ge=0, lt=1)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from mute import experiment
-from mute.config import Config
+from mute.config import BIASES, Config
 from mute.data.prepare import prepare
 from mute.data.prepared import write_sentences
 from mute.data.toy import SPLITS, pairs
@@ -81,7 +81,7 @@ def demo_config(folder: Path) -> Config:
                 "encoder_layers": 3,
                 "decoder_layers": 2,
                 "units": 4,
-                "bias": ["identity", "swap", "disorder", "mask"],
+                "bias": list(BIASES),
                 "sequential": True,
                 "share_embeddings": True,
             },

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mute.config import PRESETS, ModelConfig
+from mute.config import BIASES, PRESETS, ModelConfig
 from mute.configfile import load_config
 from mute.data.prepared import vocabulary_sizes
 from mute.data.vocabulary import ASSUMED_SIZES
@@ -18,7 +18,6 @@ from mute.model.parameters import parameter_count, parameters_by_part
 if TYPE_CHECKING:
     from rich.table import Table
 
-BIASES = ("identity", "swap", "disorder", "mask")
 SYSTEMS: Mapping[str, Mapping[str, Any]] = {
     "Transformer": {"relative_positions": 0},
     "+ Relative": {},

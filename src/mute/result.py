@@ -11,6 +11,7 @@ from mute.config import Config, DataConfig, ParallelText, TrainConfig
 from mute.data.prepared import write_sentences
 from mute.data.scored import read_scored
 from mute.evaluate.score import Score, Tokenization, bleu, tokenization_for
+from mute.files import write_whole
 from mute.model.fusion import Fusion, SequentialFusion
 from mute.model.transformer import Transformer
 from mute.runtime import source_commit
@@ -40,9 +41,7 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
         "curve": _curve(run / "log.jsonl"),
     }
     path = run / "result.json"
-    draft = path.with_suffix(".writing")
-    draft.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_whole(json.dumps(result, indent=1) + "\n", path)
     return path
 
 

@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "mute"
 # Each may import itself and what stands before it.
 LINE = [
     "errors",
+    "files",
     "config",
     "configfile",
     "configdiff",

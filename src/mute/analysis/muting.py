@@ -6,7 +6,6 @@ translations: the mean of their scores, which are log-probabilities divided by t
 A muted model's own translations would not do, since a model may be sure of bad ones.
 """
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +13,6 @@ from typing import Literal
 from mute.errors import MuteError
 from mute.evaluate.score import bleu, tokenization_for
 from mute.evaluate.significance import compare
-from mute.model.muting import Kept, keep_units
 from mute.translate.translator import Translator
 
 
@@ -85,7 +83,7 @@ def mute_each(
     def without(unit: int, layer: int | None) -> Muted:
         nonlocal done
         kept = [other for other in units if other != unit]
-        muted = judge(_with_units(translator, kept if layer is None else {layer: kept}))
+        muted = judge(translator.with_units(kept if layer is None else {layer: kept}))
         done += len(sources)
         tell(done)
         return muted
@@ -95,15 +93,6 @@ def mute_each(
     return Muting(
         judge.measure, judge.signature, len(judge.sources), judge.whole, everywhere, layers
     )
-
-
-def _with_units(translator: Translator, kept: Kept) -> Translator:
-    """A translator that mutes the others; it shares the weights of the one given."""
-    model = translator.models[0]
-    shared = {id(weight): weight for weight in model.parameters()}
-    muted = copy.deepcopy(model, shared)
-    keep_units(muted, kept)
-    return Translator(muted, translator.tokenizer, translator.max_length)
 
 
 class _BleuJudge:

@@ -51,7 +51,7 @@ class SideReport(BaseModel):
     language: str
     vocabulary: int
     words: int = 0
-    """Between spaces; in Chinese and Japanese, which have none, characters."""
+    """Between spaces; in Chinese, Japanese, Thai and others that have none, characters."""
     pieces: int = 0
     unknown: int = 0
 

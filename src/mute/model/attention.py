@@ -13,7 +13,7 @@ from mute.model.relative import RelativePositions
 class Attention(nn.Module):
     """What self- and cross-attention have in common; P members, h heads each.
 
-    The attention weights pass through `self.dropout`: a hook there sees them all.
+    Outside training, the attention weights pass through `self.dropout`: a hook there sees them all.
     """
 
     def __init__(self, members: int, d: int, heads: int, dropout: float, clip: int = 0) -> None:

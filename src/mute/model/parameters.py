@@ -18,6 +18,7 @@ _PARTS = {
     r"\.cross\.": "{stack} cross-attention",
     r"norm\.": "{stack} norms",
     r"\.feedforward\.": "{stack} feed-forward",
+    r"\.units\.": "{stack} units",  # what another kind of unit calls its own
     r"\.fusion\.alpha": "{stack} unit weights",
     r"\.fusion\.matrix": "{stack} permutations",
     r"\.bias\.mask": "{stack} mask vectors",

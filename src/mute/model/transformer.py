@@ -1,5 +1,6 @@
 """The whole model, from source and target ids to scores of the next words."""
 
+import copy
 from collections.abc import Iterator
 
 import torch
@@ -71,12 +72,17 @@ class Transformer(nn.Module):
             fusion.project_()
 
     def round_(self) -> None:
-        """Replace every M by the nearest true permutation, before a model is exported."""
+        """Replace every M by the nearest true permutation, when training is done."""
         for fusion in self._fusions():
             fusion.round_()
 
     def _fusions(self) -> Iterator[Fusion]:
         return (layer.fusion for layer in self.multi_unit_layers())
+
+
+def shared_copy(model: Transformer) -> Transformer:
+    """A copy of the modules, not of the weights in them."""
+    return copy.deepcopy(model, {id(weight): weight for weight in model.parameters()})
 
 
 def build(config: ModelConfig, vocab_size: int | tuple[int, int]) -> Transformer:

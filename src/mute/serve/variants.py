@@ -1,11 +1,9 @@
 """Models with some of their units muted."""
 
-import copy
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from mute.errors import MuteError
-from mute.model.muting import keep_units
 from mute.serve.served import Served
 from mute.translate.translator import Translator
 
@@ -48,19 +46,11 @@ class Variants:
             return served.translator
         key = served, muted
         if key not in self._kept:
-            self._kept[key] = _muted_copy(served.translator, dict(muted))
+            units = range(served.config.units)
+            self._kept[key] = served.translator.with_units(
+                {layer: [u for u in units if u not in out] for layer, out in muted}
+            )
         self._kept.move_to_end(key)
         if len(self._kept) > VARIANTS:
             self._kept.popitem(last=False)
         return self._kept[key]
-
-
-def _muted_copy(translator: Translator, muted: Mapping[int, Sequence[int]]) -> Translator:
-    (model,) = translator.models
-    copied = copy.deepcopy(model, {id(weight): weight for weight in model.parameters()})
-    units = range(model.config.units)
-    keep_units(copied, {layer: [u for u in units if u not in out] for layer, out in muted.items()})
-    compute = translator.engines[0].compute
-    return Translator(
-        copied, translator.tokenizer, translator.max_length, compute, translator.shortlist
-    )

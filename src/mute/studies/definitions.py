@@ -9,6 +9,7 @@ the order of the units. The others have a smaller one, stated here.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from mute.config import BIASES
 from mute.errors import MuteError
 
 PAPER_TASKS = ("wmt14-en-de", "wmt18-zh-en", "nist-zh-en")
@@ -26,7 +27,6 @@ SMALL_BUDGET: Mapping[str, tuple[str, ...]] = {
 }
 """Settings of the runs of most studies on the small tasks, of which there are many."""
 
-_BIASES = ("identity", "swap", "disorder", "mask")
 _ALWAYS = 1.0
 _PAPER_RATES = (0.5, 0.75, 0.85, _ALWAYS)
 
@@ -89,8 +89,8 @@ SEQ = System("seq", "MUTE + Bias + Seq", "seq")
 
 def _without(bias: str) -> System:
     """The full model without one of its units."""
-    rest = ", ".join(each for each in _BIASES if each != bias)
-    changes = (f"model.units={len(_BIASES) - 1}", f"model.bias=[{rest}]")
+    rest = ", ".join(each for each in BIASES if each != bias)
+    changes = (f"model.units={len(BIASES) - 1}", f"model.bias=[{rest}]")
     return System(f"no-{bias}", f"− {bias} unit", "seq", changes)
 
 
@@ -154,7 +154,7 @@ _ALL = (
         "the full model without each unit, the bias, the sequential dependency (Table 4)",
         (
             SEQ,
-            *(_without(bias) for bias in _BIASES),
+            *(_without(bias) for bias in BIASES),
             System("no-bias", "− bias module", "seq", ("model.bias=[]",)),
             System("no-seq", "− sequential dependency", "bias"),
         ),

@@ -13,6 +13,7 @@ from mute.configdiff import differences, told
 from mute.configfile import load_config
 from mute.errors import MuteError
 from mute.experiment import sections
+from mute.files import write_whole
 from mute.studies.definitions import Study, System
 from mute.train.checkpoint import checkpoints
 
@@ -199,9 +200,7 @@ def read_json(file: Path) -> dict[str, Any]:
 def write_json(content: object, file: Path) -> None:
     """Write a JSON file whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_suffix(".writing")
-    draft.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    draft.replace(file)
+    write_whole(json.dumps(content, indent=1, ensure_ascii=False) + "\n", file)
 
 
 def paired(study: Study, task: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

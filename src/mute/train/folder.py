@@ -12,6 +12,7 @@ from mute.config import Config
 from mute.configdiff import differences, told
 from mute.configfile import load_config
 from mute.errors import MuteError
+from mute.files import write_whole
 
 CONFIG, DATA, LOCK = "config.yaml", "data.digest", ".lock"
 # What may differ between a run and its resumption: how long it goes on, what it keeps, what the
@@ -98,11 +99,5 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
         raise MuteError(
             f"{run}: the text was prepared anew since this run began; choose another train.run"
         )
-    _write(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), run / CONFIG)
-    _write(f"{data}\n", run / DATA)
-
-
-def _write(text: str, path: Path) -> None:
-    draft = path.with_suffix(".writing")
-    draft.write_text(text)
-    draft.replace(path)
+    write_whole(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), run / CONFIG)
+    write_whole(f"{data}\n", run / DATA)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mute.files import write_whole
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 
@@ -142,6 +143,4 @@ def forget_after(run: Path, step: int) -> None:
         return
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= step]
-    draft = path.with_suffix(".writing")
-    draft.write_text("".join(kept), encoding="utf-8")
-    draft.replace(path)
+    write_whole("".join(kept), path)

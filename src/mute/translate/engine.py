@@ -1,12 +1,11 @@
 """The fast form of a model, for translation; `tree.py` has what it does step by step."""
 
-import copy
 from typing import Literal, get_args
 
 from torch import Tensor, nn
 
 from mute.errors import MuteError
-from mute.model.transformer import Transformer
+from mute.model.transformer import Transformer, shared_copy
 from mute.model.units import Units
 from mute.translate.decoding import Decoding, PlainDecoding
 from mute.translate.folded import FoldedLayer, linear, unstack
@@ -27,9 +26,7 @@ class Engine:
     def __init__(self, model: Transformer, compute: Compute = "float32") -> None:
         if compute not in get_args(Compute):
             raise MuteError(f"compute {compute}: should be {' or '.join(get_args(Compute))}")
-        # A copy of the modules, not of the weights in them.
-        own_weights = {id(weight): weight for weight in model.parameters()}
-        self.model = copy.deepcopy(model, own_weights).eval()
+        self.model = shared_copy(model).eval()
         self.as_tree = all(
             type(layer.units) is Units for layer in multi_unit_layers(self.model.decoder)
         )

@@ -13,7 +13,7 @@ from mute.data.vocabulary import BOS, EOS, SPECIALS, UNK
 from mute.errors import MuteError
 from mute.model.folder import load_model, max_length_of, model_folder
 from mute.model.muting import Kept, keep_units
-from mute.model.transformer import Transformer
+from mute.model.transformer import Transformer, shared_copy
 from mute.runtime import choose_device, keep_freed_memory, seed_of
 from mute.translate.decoding import Decoding, NarrowDecoding
 from mute.translate.engine import Compute, Engine
@@ -112,6 +112,18 @@ class Translator:
         parts = [part for of_line in by_line for part in of_line]
         done = iter(self._translate(parts, options, sampling, attention=attention))
         return [self._joined([next(done) for _ in of_line]) for of_line in by_line]
+
+    def with_units(self, kept: Kept) -> "Translator":
+        """The same with all other units of the encoder muted; both share their weights.
+
+        Raises:
+            MuteError: there is no such layer or unit, or none would be left.
+        """
+        muted = [shared_copy(model) for model in self.models]
+        for model in muted:
+            keep_units(model, kept)
+        compute = self.engines[0].compute
+        return Translator(muted, self.tokenizer, self.max_length, compute, self.shortlist)
 
     def score(
         self, sources: Sequence[str], targets: Sequence[str], length_penalty: float = 0.6

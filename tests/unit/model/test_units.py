@@ -8,6 +8,7 @@ from mute.model.attention import SelfAttention
 from mute.model.context import Context
 from mute.model.convolution import WIDTH, Convolution
 from mute.model.layer import MultiUnitLayer
+from mute.model.parameters import parameters_by_part
 from mute.model.transformer import build
 from mute.model.units import Units, register_unit
 from tests.unit.model.oracle import (
@@ -99,6 +100,10 @@ def test_convolution_equals_a_loop(causal: bool, members: int) -> None:
 def test_another_kind_of_unit_plugs_in_by_its_name() -> None:
     @register_unit("constant")
     class Constant(Units):
+        def __init__(self, model: ModelConfig, units: UnitsConfig, *, decoder: bool) -> None:
+            super().__init__(model, units, decoder=decoder)
+            self.constant = torch.nn.Parameter(torch.ones(7))
+
         def forward(
             self, seen: Tensor, x: Tensor, context: Context, cache: object = None
         ) -> Tensor:
@@ -108,6 +113,8 @@ def test_another_kind_of_unit_plugs_in_by_its_name() -> None:
     model.encoder.norm = torch.nn.Identity()  # type: ignore[assignment]
     memory, _ = model.encoder(torch.tensor([[5, 6]]))
     torch.testing.assert_close(memory, torch.ones(1, 2, 8))  # three thirds
+    layers = len(model.encoder.layers)
+    assert parameters_by_part(model.config, 13)["encoder units"] == layers * 7
 
 
 def test_an_unknown_kind_is_told_with_the_known_ones() -> None:
