@@ -7,7 +7,15 @@ Defaults of the model and the optimizer are the paper's settings. The files are 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    model_validator,
+)
 
 BiasKind = Literal["identity", "swap", "disorder", "mask"]
 BIASES: tuple[BiasKind, ...] = get_args(BiasKind)
@@ -185,6 +193,12 @@ class TokenizerConfig(Strict):
         return self
 
 
+def _named_texts(texts: Any) -> Any:
+    if isinstance(texts, Mapping) and any(not isinstance(text, Mapping) for text in texts.values()):
+        raise ValueError("give every test set a name: {mine: {source: FILE, target: FILE}}")
+    return texts
+
+
 class DataConfig(Strict):
     """Which text, and how it is cleaned, cut into pieces and put into batches."""
 
@@ -198,7 +212,7 @@ class DataConfig(Strict):
     """The text to learn from; several are put together."""
     dev: ParallelText
     """The development set, for validation while training."""
-    test: Mapping[str, ParallelText] = {}
+    test: Annotated[Mapping[str, ParallelText], BeforeValidator(_named_texts)] = {}
     """Test sets by name; scored when a run has finished."""
     tokenizer: TokenizerConfig = TokenizerConfig()
     """How text is cut into pieces."""

@@ -20,6 +20,9 @@ KeyPath = tuple[str | int, ...]
 
 # Where pydantic speaks of Python's classes; of those, a config has no instances but sequences.
 _EXPECTED = {
+    "model_type": "should be a section, {{key: value, …}}",
+    "model_attributes_type": "should be a section, {{key: value, …}}",
+    "string_type": "should be text, in quotes if YAML takes it for something else",
     "is_instance_of": "should be a list",
     "sequence_str": "should be a list",
     "too_short": "should be a list of at least {min_length}",

@@ -18,7 +18,7 @@ from mute.runtime import source_commit
 from mute.train.checkpoint import TrainState
 from mute.translate.translator import Translator, load
 
-HYPOTHESES = "hypotheses"
+RESULT, HYPOTHESES = "result.json", "hypotheses"
 """The folder in a run folder with the best model's translations of the test sets."""
 
 
@@ -40,7 +40,7 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
         "units": _units(translator.models[0]),
         "curve": _curve(run / "log.jsonl"),
     }
-    path = run / "result.json"
+    path = run / RESULT
     write_whole(json.dumps(result, indent=1) + "\n", path)
     return path
 

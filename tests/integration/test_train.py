@@ -78,6 +78,16 @@ def test_a_run_leaves_what_it_promises(uninterrupted: Path) -> None:
     assert translation.tokens
 
 
+def test_a_finished_run_says_what_it_scored(
+    experiment_file: Path, uninterrupted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(experiment_file, uninterrupted) == 0
+    test = json.loads((uninterrupted / "result.json").read_text())["tests"]["held out"]
+    told = capsys.readouterr().out.splitlines()
+    assert f"held out: BLEU {test['bleu']:.2f}  {test['signature']}" in told
+    assert told[-1].startswith(f"{uninterrupted / 'result.json'} has all of this")
+
+
 def test_a_finished_run_leaves_its_result(uninterrupted: Path) -> None:
     result = json.loads((uninterrupted / "result.json").read_text())
     assert result["config"]["model"]["units"] == 3

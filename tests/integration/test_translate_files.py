@@ -92,9 +92,10 @@ def test_an_output_through_a_link_is_written_where_it_leads(model: Path, text: s
 
 
 # Not by the command: if it failed, and as root, the machine would lose the file.
-@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_by_its_name_is_not_replaced(name: str) -> None:
     assert Files(None, None, Path(name)).followed().output is None
+    assert Files(Path("-"), None, Path(name)).followed() == Files(None, None, None)
 
 
 def test_who_types_a_line_gets_its_translation_before_the_next(

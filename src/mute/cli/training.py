@@ -92,6 +92,7 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
     """Train a model, or go on where the run stopped; under torchrun, with many processes."""
     from mute import experiment
     from mute.configfile import load_config
+    from mute.result import RESULT
 
     settings = load_config(config, overrides or [])
     state = experiment.train(settings)
@@ -99,6 +100,10 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
         _, training = experiment.sections(settings)
         best = f"best BLEU {state.best_score:.2f} at step {state.best_step}"
         typer.echo(f"{training.run}: {state.step} steps, {best}")
+        result = Path(training.run) / RESULT
+        for name, test in json.loads(result.read_text(encoding="utf-8"))["tests"].items():
+            typer.echo(f"{name}: BLEU {test['bleu']:.2f}  {test['signature']}")
+        typer.echo(f"{result} has all of this, and the settings")
 
 
 @app.command("average")

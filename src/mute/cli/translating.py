@@ -21,7 +21,12 @@ def translate_command(
     ],
     source: Annotated[
         Path | None,
-        typer.Option("--input", "-i", metavar="FILE", help="Lines to translate: plain, .gz, .xz."),
+        typer.Option(
+            "--input",
+            "-i",
+            metavar="FILE",
+            help="Lines to translate: plain, .gz, .xz.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,

@@ -21,7 +21,7 @@ import torch
 from mute import experiment
 from mute.config import Config, TrainConfig
 from mute.errors import MuteError, Stopped
-from mute.result import HYPOTHESES, hypotheses_file, score_tests
+from mute.result import HYPOTHESES, RESULT, hypotheses_file, score_tests
 from mute.runtime import status_when_stopped
 from mute.studies.grid import read_json, same_run, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
@@ -62,7 +62,7 @@ def perform(request: Request) -> None:
 
 def _whole_result(request: Request, run: Path) -> dict[str, Any]:
     """The run's own result, and what a study adds to it."""
-    result = read_json(run / "result.json")
+    result = read_json(run / RESULT)
     result["config"]["train"]["run"] = str(run)
     data, training = experiment.sections(request.config)
     if not all(hypotheses_file(run / HYPOTHESES, test).is_file() for test in data.test):
@@ -78,7 +78,7 @@ def _whole_result(request: Request, run: Path) -> dict[str, Any]:
 
 
 def _is_trained(run: Path, config: Config) -> bool:
-    file = run / "result.json"
+    file = run / RESULT
     return file.is_file() and same_run(read_json(file), config)
 
 

@@ -57,7 +57,8 @@ def average_checkpoints(run: Path, last: int) -> Tensors:
     paths = checkpoints(run / "checkpoints")[-last:]
     if len(paths) < last:
         raise MuteError(
-            f"{run}: has {len(paths)} checkpoints, not {last}; train.keep says how many stay"
+            f"{run}: has {len(paths)} checkpoints, not {last}; train.save_every says how often one "
+            f"is written, and train.keep how many stay"
         )
     total: Tensors = {}
     for path in paths:

@@ -11,13 +11,10 @@ from mute.files import write_whole
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 
-# What the live line has room for, and how it calls it.
+# What the live line has room for, by the kind of record, and how it calls it.
 _LIVE = {
-    "loss": "loss",
-    "perplexity": "ppl",
-    "tokens_per_second": "tok/s",
-    "learning_rate": "lr",
-    "best_bleu": "best BLEU",
+    "train": {"loss": "loss", "perplexity": "ppl", "tokens_per_second": "tok/s"},
+    "validation": {"best_bleu": "best BLEU"},
 }
 
 
@@ -55,6 +52,7 @@ class Progress(Silence):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
+        from rich.table import Column
         from torch.utils.tensorboard import SummaryWriter
 
         self._log = (run / "log.jsonl").open("a", encoding="utf-8")
@@ -62,11 +60,12 @@ class Progress(Silence):
         self._console = Console(stderr=True, soft_wrap=True)
         self._bar = Bar(
             TextColumn("step"),
-            MofNCompleteColumn(),
-            BarColumn(),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=None),  # as wide as the rest leaves it
             TextColumn("{task.fields[facts]}"),
-            TimeRemainingColumn(),
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
             console=self._console,
+            expand=True,
             disable=not sys.stderr.isatty(),
         )
         self._task = self._bar.add_task("train", completed=step, total=steps, facts="")
@@ -89,8 +88,9 @@ class Progress(Silence):
         for name, value in facts.items():
             if isinstance(value, int | float):
                 self._board.add_scalar(f"{kind}/{name}", value, step)
-        shown = {name: f"{value:.4g}" for name, value in facts.items() if isinstance(value, float)}
-        self._facts |= {_LIVE[name]: value for name, value in shown.items() if name in _LIVE}
+        shown = {name: _number(value) for name, value in facts.items() if isinstance(value, float)}
+        named = _LIVE.get(kind, {})
+        self._facts |= {named[name]: value for name, value in shown.items() if name in named}
         self._bar.update(self._task, facts=_written(self._facts))
         if kind != "train" or not sys.stderr.isatty():
             self.tell(f"{kind} {step}: {_written(shown)}")
@@ -130,6 +130,10 @@ class Progress(Silence):
         self._bar.stop()
         self._log.close()
         self._board.close()
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10_000 else f"{value:.4g}"
 
 
 def _written(facts: Mapping[str, str]) -> str:

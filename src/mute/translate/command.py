@@ -23,7 +23,9 @@ from mute.translate.stream import Job, Row, Work, pour, pour_into_file, to_stand
 from mute.translate.translation import LineError, Translation
 from mute.translate.translator import Translator, load
 
-STANDARD_OUTPUT = {Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1")}
+DASH = Path("-")
+"""What many commands call standard input and output."""
+STANDARD_OUTPUT = {DASH, Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1")}
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Files:
 
         Standard output by one of its names is no file to replace, whatever it leads to.
         """
+        if self.source == DASH:
+            return replace(self, source=None).followed()
         if self.output in STANDARD_OUTPUT:
             return replace(self, output=None)
         if self.output is None or not self.output.is_symlink():
