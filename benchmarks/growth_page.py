@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter, StrMethodFormatter
 
 from mute.analysis.drawing import INK, figure, to_png
-from mute.analysis.plots import LINES, MARKERS
+from mute.analysis.plots import looks
 
 # The work in these sentences is the one that is counted, where all else is as in `growth.Point`.
 WHY = {
@@ -136,11 +136,13 @@ def draw(axis: str, kinds: Mapping[str, Rows]) -> Figure:
     look = _LOOKS[axis]
     drawn = figure(9.5, 5.6)
     plots = drawn.subplots(2, 2, sharex="col")
-    names = list(_lines(axis, [row for kind in _KINDS for row in kinds[kind]]))
+    every_line = _lines(axis, [row for kind in _KINDS for row in kinds[kind]])
+    look_of = dict(zip(every_line, looks(), strict=False))
     for kind, (above, below) in zip(_KINDS, plots.T, strict=True):
         for name, line in _lines(axis, kinds[kind]).items():
-            _plot(above, names.index(name), name, line, "tokens_per_second")
-            _plot(below, names.index(name), name, line, "share_of_peak")
+            places = [row["at"] for row in line]
+            for axes, value in ((above, "tokens_per_second"), (below, "share_of_peak")):
+                axes.plot(places, [row[value] for row in line], label=name, **look_of[name])
         for axes in (above, below):
             _finish(axes, [row["at"] for row in kinds[kind]], logarithmic=look.logarithmic)
         above.set_title(kind, color=INK, fontsize=10)
@@ -154,17 +156,6 @@ def draw(axis: str, kinds: Mapping[str, Rows]) -> Figure:
         handles, labels, loc="outside lower center", ncols=4, frameon=False, labelcolor=INK
     )
     return drawn
-
-
-def _plot(axes: Axes, number: int, name: str, line: Rows, value: str) -> None:
-    axes.plot(
-        [row["at"] for row in line],
-        [row[value] for row in line],
-        color=LINES[number],
-        marker=MARKERS[number],
-        markersize=4,
-        label=name,
-    )
 
 
 def _finish(axes: Axes, places: Iterable[int], *, logarithmic: bool) -> None:

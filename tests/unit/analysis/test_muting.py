@@ -48,7 +48,8 @@ def test_without_references_the_models_judge_the_same_translations(several: Tran
     # LINES[1] is empty, and what is translated in parts cannot be scored as a whole.
     judged = [(line, text) for line, text in zip(LINES, texts(several), strict=True) if line]
     assert found.sentences == len(judged) == 3
-    scored = with_units(several, {0: [0, 1]}).score(*zip(*judged, strict=True))
+    sources, translations = zip(*judged, strict=True)
+    scored = with_units(several, {0: [0, 1]}).score(sources, translations)
     assert found.layers[0][2].value == pytest.approx(sum(each.score for each in scored) / 3)
     assert found.layers[0][2].p is None
 

@@ -113,6 +113,7 @@ def test_p_agrees_with_sacrebleus(
     _, scores = peer()
     result = scores["BLEU"][1]
     assert not isinstance(result, str)
+    assert result.p_value is not None
     assert ours.p == pytest.approx(sides * result.p_value, abs=0.015)
 
 
