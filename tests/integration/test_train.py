@@ -96,10 +96,22 @@ def test_a_finished_run_leaves_its_result(uninterrupted: Path) -> None:
     assert result["best"]["dev_bleu"] == max(point["bleu"] for point in result["curve"])
     logged = {record["step"]: record["alpha"] for record in records(uninterrupted, "units")}
     of_best = [layer["alpha"] for layer in result["units"]["encoder"]]
-    assert logged[result["best"]["step"]][:2] == of_best  # of the averaged weights, both
+    assert logged[result["best"]["step"]][:2] == of_best
     test = result["tests"]["held out"]
     assert test["bleu"] >= 0
     assert test["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a")
+
+
+def test_the_model_of_a_run_is_the_average_of_the_weights_at_its_best_step(
+    uninterrupted: Path,
+) -> None:
+    result = json.loads((uninterrupted / "result.json").read_text())
+    tensors = final_tensors(uninterrupted, result["best"]["step"])
+    model = load_file(uninterrupted / "model" / "model.safetensors")
+    assert_same(model, {name: tensors[f"average.{name}"] for name in model})
+    alpha = "encoder.layers.0.fusion.alpha"
+    assert result["units"]["encoder"][0]["alpha"] == tensors[f"average.{alpha}"].tolist()
+    assert not torch.equal(model[alpha], tensors[f"weights.{alpha}"])
 
 
 def test_all_units_can_start_from_a_trained_single_one(

@@ -1,5 +1,8 @@
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -8,11 +11,12 @@ from mute.config import Config, DataConfig, TrainConfig
 from mute.data.prepare import prepare
 from mute.data.prepared import load_prepared, write_sentences
 from mute.data.shards import Block, Pairs, ShardWriter
-from mute.errors import MuteError
-from mute.experiment import sections, validator, weights
+from mute.errors import MuteError, Stopped
+from mute.experiment import sections, train, validator, weights
 from mute.model.transformer import build
 from mute.result import score_tests
 from mute.studies.variants import dev_bleu
+from mute.train.trainer import Trainer
 from mute.translate.translation import Translation
 from mute.translate.translator import Translator
 from tests.unit.data.sentences import sentences
@@ -91,3 +95,111 @@ def test_validation_and_tests_score_against_all_references(
     assert 10 < found[0]["bleu"] < 90
     assert found[1]["bleu"] == pytest.approx(100)
     assert found[0]["loss"] == found[1]["loss"]  # against the first alone
+
+
+@pytest.fixture(scope="module")
+def two_texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A data section with two texts of 24 and 12 pairs and lower-cased pieces, prepared."""
+    folder = tmp_path_factory.mktemp("two-texts")
+    parts = {"first": slice(24), "second": slice(24, None), "dev": slice(4)}
+    for name, part in parts.items():
+        for language in ("en", "de"):
+            write_sentences(sentences(language)[part], folder / f"{name}.{language}")
+    text = {
+        name: {"source": f"{folder}/{name}.en", "target": f"{folder}/{name}.de"} for name in parts
+    }
+    data = {
+        "source": "en",
+        "target": "de",
+        "prepared": f"{folder}/prepared",
+        "train": [text["first"], text["second"]],
+        "dev": text["dev"],
+        "test": {"same": text["dev"]},
+        "tokenizer": {"size": 300, "lowercase": True},
+    }
+    prepare(DataConfig.model_validate(data), processes=1)
+    return data
+
+
+def experiment(data: dict[str, Any], run: Path, **settings: object) -> Config:
+    training = {"run": str(run), "steps": 1, "batch_tokens": 200, **settings}
+    return Config(
+        model=small(), data=DataConfig.model_validate(data), train=TrainConfig(**training)
+    )
+
+
+def trainer_of(config: Config) -> Trainer:
+    """What an experiment would train with."""
+    made: list[Trainer] = []
+
+    def stop(trainer: Trainer, *_: object) -> None:
+        made.append(trainer)
+        raise Stopped
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "fit", stop)
+        with pytest.raises(Stopped):
+            train(config)
+    return made[0]
+
+
+def test_training_sees_every_text_as_often_as_its_weight_says(
+    two_texts: dict[str, Any], tmp_path: Path
+) -> None:
+    first, second = two_texts["train"]
+    weighted = {**two_texts, "train": [{**first, "weight": 2.0}, {**second, "weight": 3.0}]}
+    for data, times in ((two_texts, (1, 1)), (weighted, (2, 3))):
+        run = tmp_path / f"times-{times[0]}"
+        batches = list(trainer_of(experiment(data, run)).stream.epoch(0))
+        seen = Counter(int(index) for batch in batches for index in batch)
+        assert seen == {index: times[0] if index < 24 else times[1] for index in range(36)}
+
+
+def test_training_cuts_words_anew_in_every_epoch_if_it_is_to_sample(
+    two_texts: dict[str, Any], tmp_path: Path
+) -> None:
+    def pieces(epoch: int, sampling: float, seed: int = 1) -> list[list[int]]:
+        run = tmp_path / f"{sampling}-{seed}"
+        trainer = trainer_of(experiment({**two_texts, "sampling": sampling}, run, seed=seed))
+        corpus = trainer.read(epoch)
+        return [list(side) for index in range(len(corpus)) for side in corpus[index]]
+
+    usual, sampled = pieces(0, 0.0), pieces(0, 0.5)
+    assert pieces(1, 0.0) == usual
+    assert pieces(0, 0.5) == sampled
+    others = [usual, pieces(1, 0.5), pieces(0, 0.5, seed=2)]
+    assert all(other != sampled for other in others)
+
+
+def test_a_seed_decides_the_first_weights_and_the_order_of_the_batches(
+    two_texts: dict[str, Any], tmp_path: Path
+) -> None:
+    def drawn(seed: int) -> tuple[list[list[int]], list[float]]:
+        trainer = trainer_of(experiment(two_texts, tmp_path / f"{seed}", seed=seed))
+        batches = [batch.tolist() for batch in trainer.stream.epoch(0)]
+        return batches, next(trainer.model.parameters()).flatten().tolist()
+
+    ours = drawn(1)
+    assert drawn(1) == ours
+    for one, other in zip(ours, drawn(2), strict=True):
+        assert one != other
+
+
+def test_a_run_searches_and_scores_as_its_config_says(
+    two_texts: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def capitalise(
+        _: Translator, lines: Sequence[str], beam: int = 4, length_penalty: float = 0.6
+    ) -> list[Translation]:
+        asked.append((beam, length_penalty))
+        return [Translation(sentence.title(), 0.0) for sentence in sentences("de")[: len(lines)]]
+
+    monkeypatch.setattr(Translator, "translate", capitalise)
+    state = train(experiment(two_texts, tmp_path, beam=3, length_penalty=1.5))
+    assert asked == [(3, 1.5)] * 2, "once to validate, once to test"
+    assert state.best_score == pytest.approx(100), "case does not count"
+    test = json.loads((tmp_path / "result.json").read_text())["tests"]["same"]
+    assert test["bleu"] == pytest.approx(100)
+    assert "case:lc" in test["signature"]
