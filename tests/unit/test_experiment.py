@@ -123,9 +123,7 @@ def two_texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def experiment(data: dict[str, Any], run: Path, **settings: object) -> Config:
     training = {"run": str(run), "steps": 1, "batch_tokens": 200, **settings}
-    return Config(
-        model=small(), data=DataConfig.model_validate(data), train=TrainConfig(**training)
-    )
+    return Config.model_validate({"model": small(), "data": data, "train": training})
 
 
 def trainer_of(config: Config) -> Trainer:

@@ -25,9 +25,11 @@ from mute.train.progress import Silence
 from mute.train.trainer import Trainer
 from tests.unit.model.oracle import small
 
-SEQUENTIAL = {"units": 3, "sequential": True, "decoder": {"units": 2, "sequential": True}}
-NOISY = {"dropout": 0.3}
-BIASED = {"units": 2, "bias": ["mask", "disorder"], "sample_rate": 1.0}
+Settings = dict[str, object]
+ORDERED_PAIR: Settings = {"units": 2, "sequential": True}
+SEQUENTIAL: Settings = {"units": 3, "sequential": True, "decoder": ORDERED_PAIR}
+NOISY: Settings = {"dropout": 0.3}
+BIASED: Settings = {"units": 2, "bias": ["mask", "disorder"], "sample_rate": 1.0}
 
 
 class Ids:
@@ -177,7 +179,7 @@ def test_the_projection_comes_after_the_step_of_the_optimizer() -> None:
 STILL = {"learning_rate": 1e-30}
 
 
-def losses(notes: Notes, model: dict[str, object], steps: int = 4, **train: object) -> list[float]:
+def losses(notes: Notes, model: Settings, steps: int = 4, **train: object) -> list[float]:
     """Of some steps on the same batch that leave the weights as they are."""
     trainer = trainer_of(fresh(**model), **STILL, **train)
     trainer.progress = notes
@@ -188,9 +190,7 @@ def losses(notes: Notes, model: dict[str, object], steps: int = 4, **train: obje
 
 
 @pytest.mark.parametrize("noise", [NOISY, BIASED], ids=["dropout", "bias"])
-def test_noise_is_another_in_every_step_and_for_every_seed(
-    notes: Notes, noise: dict[str, object]
-) -> None:
+def test_noise_is_another_in_every_step_and_for_every_seed(notes: Notes, noise: Settings) -> None:
     assert len(set(losses(notes, {}))) == 1, "without noise all are the same"
     ours = losses(notes, noise)
     assert len(set(ours)) > 1
