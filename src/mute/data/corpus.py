@@ -11,6 +11,7 @@ import lzma
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
@@ -28,7 +29,12 @@ Reason = Literal["not UTF-8", "no tab", "empty side", "too long", "length ratio"
 MAX_LINE = 1 << 20
 """Bytes. A longer line is no sentence, and is skipped without being held in memory."""
 
+FROM_LATIN1 = "`iconv -f LATIN1 -t UTF-8` converts a file that is in Latin-1"
+
 _BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_STRAY_LINES, _STRAY_SHARE = 10, 0.01
+"""So many lines of a file, or such a share, may be in another encoding, and are left out."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -88,13 +94,16 @@ def locate(name: str) -> Path:
     """Find a file in the working directory, then in the data folder.
 
     Raises:
-        MuteError: it is in neither; the message names both places.
+        MuteError: it is in neither, and the message names both places, or it is a folder.
     """
     path = Path(name).expanduser()
     places = [path] if path.is_absolute() else [path, data_folder() / path]
     for place in places:
         if place.is_file():
             return place
+    for place in places:
+        if place.is_dir():
+            raise MuteError(f"{name}: {place.resolve()} is a folder; name a file of text in it")
     tried = " nor ".join(str(place.resolve()) for place in places)
     download = "; `mute prepare --download` gets it there" if can_be_downloaded(name) else ""
     raise MuteError(
@@ -109,13 +118,30 @@ def read_pairs(text: ParallelText) -> Iterator[Pair | Flaw]:
     Of several references, the first is the target.
 
     Raises:
-        MuteError: a file is missing or damaged, or the two sides differ in length.
+        MuteError: a file is missing, damaged or in another encoding than UTF-8, or the two sides
+            differ in length.
     """
     names = side_names(text)
     source, target = (locate(name) for name in names)
     rows: Iterator[_Row] = _columns(source) if text.tsv is not None else _rows(source, target)
-    for number, row in enumerate(rows, 1):
-        yield _check(number, row, names)
+    yield from _mostly_utf8(_check(number, row, names) for number, row in enumerate(rows, 1))
+
+
+def _mostly_utf8(pairs: Iterator[Pair | Flaw]) -> Iterator[Pair | Flaw]:
+    """The same pairs; raises at their end if too many lines were not UTF-8 for an accident."""
+    lines, first, count = 0, dict[str, int](), Counter[str]()
+    for pair in pairs:
+        lines += 1
+        if isinstance(pair, Flaw) and pair.reason == "not UTF-8":
+            first.setdefault(pair.file, pair.line)
+            count[pair.file] += 1
+        yield pair
+    for file, line in first.items():
+        if count[file] > max(_STRAY_LINES, _STRAY_SHARE * lines):
+            raise MuteError(
+                f"{file}:{line}: not UTF-8, like {count[file]:,} of {lines:,} lines in all; the "
+                f"file seems to have another encoding: {FROM_LATIN1}"
+            )
 
 
 def _check(number: int, row: _Row, files: tuple[str, str]) -> Pair | Flaw:
@@ -188,15 +214,13 @@ def read_lines(source: Path | BinaryIO) -> Iterator[_Line]:
     """The lines of a file or of standard input, without their ends and a byte order mark.
 
     Raises:
-        MuteError: the file cannot be read to its end.
+        MuteError: the file is UTF-16, or cannot be read to its end.
     """
     number = 0
     try:
         with _open(source) as stream:
             for number, line in enumerate(_split(stream), 1):
-                yield (
-                    line.removeprefix(_BOM) if number == 1 and line is not _Mark.TOO_LONG else line
-                )
+                yield _without_mark(line, source) if number == 1 else line
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise MuteError(
             f"{name_of(source)}: damaged or cut short after line {number:,} ({error}); get the "
@@ -204,6 +228,17 @@ def read_lines(source: Path | BinaryIO) -> Iterator[_Line]:
         ) from None
     except OSError as error:
         raise MuteError(f"{name_of(source)}: cannot be read ({error.strerror})") from None
+
+
+def _without_mark(first: _Line, source: Path | BinaryIO) -> _Line:
+    if first is _Mark.TOO_LONG:
+        return first
+    if first.startswith(_UTF16):
+        raise MuteError(
+            f"{name_of(source)}: UTF-16, but text has to be UTF-8; convert it by "
+            f"`iconv -f UTF-16 -t UTF-8`"
+        )
+    return first.removeprefix(_BOM)
 
 
 def _split(stream: BinaryIO) -> Iterator[_Line]:

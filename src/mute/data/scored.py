@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mute.config import ParallelText
-from mute.data.corpus import Flaw, Pair, read_pairs
+from mute.data.corpus import FROM_LATIN1, Flaw, Pair, read_pairs
 from mute.errors import MuteError
 
 
@@ -35,9 +35,10 @@ def read_strictly(text: ParallelText) -> Iterator[Pair]:
     """
     for pair in read_pairs(text):
         if isinstance(pair, Flaw):
+            hint = f"; {FROM_LATIN1}" if pair.reason == "not UTF-8" else ""
             raise MuteError(
                 f"{pair.file}:{pair.line}: {pair.reason}; text that is scored needs a sentence "
-                f"on both sides of every line: mend the line, or delete it from both sides"
+                f"on both sides of every line: mend the line, or delete it from both sides{hint}"
             )
         yield pair
 

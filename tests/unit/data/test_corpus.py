@@ -79,6 +79,31 @@ def test_what_is_no_pair_is_told_with_its_line() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("latin1", "lines"), [(11, 1000), (20, 1999)], ids=["a few lines", "a hundredth of the lines"]
+)
+def test_a_file_in_another_encoding_is_told_with_its_first_line(latin1: int, lines: int) -> None:
+    german = ["Hund.\n"] * 2 + ["Vögel.\n"] * latin1 + ["Hund.\n"] * (lines - latin1 - 2)
+    files = text(b"A dog.\n" * lines, "".join(german).encode("latin-1"))
+    message = rf"text\.de:3: not UTF-8, like {latin1} of {lines:,} lines in all; .*`iconv -f LATIN1"
+    with pytest.raises(MuteError, match=message):
+        list(read_pairs(files))
+
+
+@pytest.mark.parametrize(("latin1", "lines"), [(10, 10), (20, 2000)])
+def test_stray_lines_in_another_encoding_are_only_left_out(latin1: int, lines: int) -> None:
+    german = b"V\xf6gel.\n" * latin1 + b"Hund.\n" * (lines - latin1)
+    pairs = list(read_pairs(text(b"A dog.\n" * lines, german)))
+    assert sum(isinstance(pair, Pair) for pair in pairs) == lines - latin1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_is_called_so(encoding: str) -> None:
+    german = "\ufeffEin Hund.\nĊ\n".encode(encoding)  # a letter with the byte of a newline in it
+    with pytest.raises(MuteError, match=r"text\.de: UTF-16, .*`iconv -f UTF-16 -t UTF-8`"):
+        list(read_pairs(text(b"A dog.\nTwo cats.\n", german)))
+
+
 def test_a_line_of_a_tsv_needs_a_tab_and_two_sides() -> None:
     Path("t.tsv").write_bytes(b"alone\nA dog.\tEin Hund.\nA cat.\t\n")
     assert list(read_pairs(ParallelText(tsv="t.tsv"))) == [
@@ -147,6 +172,16 @@ def test_a_missing_file_is_told_with_the_places_tried(
     monkeypatch.setenv("MUTE_DATA", "/elsewhere")
     with pytest.raises(MuteError, match=rf"{tmp_path}/a\.en nor /elsewhere/a\.en;"):
         list(read_pairs(ParallelText(source="a.en", target="a.de")))
+
+
+def test_a_folder_in_place_of_a_file_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there" / "news").mkdir(parents=True)
+    monkeypatch.setenv("MUTE_DATA", str(tmp_path / "there"))
+    for name in ("news", "there/news"):
+        with pytest.raises(MuteError, match=rf"{name}: {tmp_path}/there/news is a folder; name a"):
+            locate(name)
 
 
 def test_a_missing_file_of_a_known_corpus_can_be_downloaded() -> None:

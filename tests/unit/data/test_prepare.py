@@ -292,7 +292,8 @@ def test_a_killed_run_leaves_nothing_that_looks_whole() -> None:
 @pytest.mark.parametrize(
     ("english", "message"),
     [
-        (b"\xff\n" * 36, r"train\.en, train\.de: not one usable pair in 36 lines: 36 not UTF-8"),
+        (b"\n" * 36, r"train\.en, train\.de: not one usable pair in 36 lines: 36 empty side"),
+        (b"V\xf6gel\n" * 36, r"train\.en:1: not UTF-8, like 36 of 36 lines in all; .*iconv"),
         (b"A dog.\n" * 35, r"train\.en has 35 lines, but train\.de has 36"),
     ],
 )

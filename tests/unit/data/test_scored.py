@@ -24,7 +24,7 @@ def text(source: bytes, *targets: bytes) -> ParallelText:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (b"one\n\xff\n", r"text\.en:2: not UTF-8; .*mend the line, or delete it from both"),
+        (b"one\n\xff\n", r"text\.en:2: not UTF-8; .*mend the line, or delete it .*iconv -f LATIN1"),
         (b"one\n\n", r"text\.en:2: empty side"),
         (b"one\n" + b"x" * (1 << 20) + b"\n", r"text\.en:2: too long"),
     ],
