@@ -67,7 +67,8 @@ def prepare_command(
 ) -> None:
     """Turn raw parallel text into a tokenizer and shards of ids.
 
-    Says how many pairs were dropped and why. Does nothing if nothing has changed.
+    Says how many pairs were dropped and why, and what looks wrong in the text. Does nothing if
+    nothing has changed.
     """
     from rich.console import Console
 
@@ -83,6 +84,8 @@ def prepare_command(
         download_missing(settings)
     report = prepare(settings)
     Console().print(render(report))
+    for warning in report.warnings:
+        typer.echo(f"Warning: {warning}", err=True)
     if report.reused:
         typer.echo(f"{settings.prepared}: nothing has changed since it was made")
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
@@ -125,6 +125,18 @@ def read_pairs(text: ParallelText) -> Iterator[Pair | Flaw]:
     source, target = (locate(name) for name in names)
     rows: Iterator[_Row] = _columns(source) if text.tsv is not None else _rows(source, target)
     yield from _mostly_utf8(_check(number, row, names) for number, row in enumerate(rows, 1))
+
+
+def sides_with_tabs(text: ParallelText) -> list[str]:
+    """The files for one side of which most lines have a tab, as far as the first thousand tell."""
+    if text.tsv is not None:
+        return []
+    return [name for name in dict.fromkeys(file_names(text)) if _has_tabs(locate(name))]
+
+
+def _has_tabs(file: Path) -> bool:
+    lines = [line for line in islice(read_lines(file), 1000) if line is not _Mark.TOO_LONG]
+    return 2 * sum(b"\t" in line for line in lines) > len(lines)
 
 
 def _mostly_utf8(pairs: Iterator[Pair | Flaw]) -> Iterator[Pair | Flaw]:

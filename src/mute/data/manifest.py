@@ -36,6 +36,10 @@ class Manifest(BaseModel):
         """Whether preparing again would give the same; where the files lie does not matter."""
         return self.identity() == other.identity()
 
+    def changed(self, wanted: dict[str, Any]) -> list[str]:
+        """The keys of the config whose settings are not the wanted ones."""
+        return [f"data.{key}" for key in wanted if wanted[key] != self.settings.get(key)]
+
     def identity(self) -> str:
         """All that decides what the folder holds, as one text."""
         digests = [each.digest for each in self.inputs]

@@ -16,13 +16,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mute.config import DataConfig, ParallelText
 from mute.cores import core_count
-from mute.data.corpus import Flaw, file_names, read_pairs, side_names
+from mute.data.corpus import Flaw, Pair, file_names, read_pairs, side_names
+from mute.data.doubts import Overlap, doubts
 from mute.data.duplicates import Duplicates
 from mute.data.encoder import Chunk, Drop, Encoder, encode_in_order
 from mute.data.folder import exclusive, replaced
-from mute.data.manifest import load_manifest, take_stock
+from mute.data.manifest import Manifest, load_manifest, take_stock
 from mute.data.prepared import DEV, TOKENIZER, TRAIN, reference_files, write_sentences
-from mute.data.report import CorpusReport, Report, SideReport, counted
+from mute.data.report import CorpusReport, DevReport, Report, SideReport, counted
 from mute.data.scored import Scored, read_scored
 from mute.data.shards import ShardWriter
 from mute.data.tokenizer import LEARNING_PAIRS, Tokenizer, learn_tokenizer
@@ -58,12 +59,17 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
         with replaced(folder) as partial, _progress_bar() as progress:
             dev = _read_dev(config.dev)
             tokenizer, lines = _learn(config, progress)
+            if known is not None:
+                progress.console.out(_farewell(folder, known, manifest), highlight=False)
             tokenizer.save(partial / TOKENIZER)
             report = _blank_report(config, tokenizer)
+            overlap = Overlap(dev.pairs)
             task = progress.add_task("encoding", total=lines)
-            for done in _encode(config, partial, report, processes or core_count()):
+            for done in _encode(config, partial, report, overlap, processes or core_count()):
                 progress.update(task, completed=done)
             _encode_dev(config, dev, partial, tokenizer)
+            report.dev = _report_on_dev(config.dev, dev.pairs, overlap)
+            report.warnings = doubts(config, report)
             report.save(partial)
             manifest.save(partial)
         return report
@@ -103,7 +109,9 @@ def _learn(config: DataConfig, progress: Progress) -> tuple[Tokenizer, int]:
     return tokenizer, lines
 
 
-def _encode(config: DataConfig, folder: Path, report: Report, processes: int) -> Iterator[int]:
+def _encode(
+    config: DataConfig, folder: Path, report: Report, overlap: Overlap, processes: int
+) -> Iterator[int]:
     """Write the shards of the training text and fill in the report; tells how far it is."""
     sizes = [side.vocabulary for side in report.sides]
     shards = ShardWriter(folder / TRAIN, max(sizes))
@@ -112,7 +120,8 @@ def _encode(config: DataConfig, folder: Path, report: Report, processes: int) ->
     done = 0
     for text, corpus in zip(config.train, report.corpora, strict=True):
         shards.begin(corpus.source, corpus.target)
-        chunks = (_without(duplicates, chunk) for chunk in _chunks(text))
+        looked_at = _look_at(_chunks(text), corpus, overlap)
+        chunks = (_without(duplicates, chunk) for chunk in looked_at)
         for encoded in encode_in_order(chunks, *limits):
             shards.add(encoded.block)
             corpus.add(encoded.drops, kept=len(encoded.block.lines))
@@ -151,6 +160,18 @@ def _chunks(text: ParallelText) -> Iterator[Chunk]:
     yield chunk
 
 
+def _look_at(chunks: Iterator[Chunk], corpus: CorpusReport, overlap: Overlap) -> Iterator[Chunk]:
+    """The same chunks, with what makes text doubtful counted on their way."""
+    for chunk in chunks:
+        corpus.copies += _copies(chunk.pairs)
+        overlap.look_at(chunk.pairs)
+        yield chunk
+
+
+def _copies(pairs: list[Pair]) -> int:
+    return sum(pair.source == pair.target for pair in pairs)
+
+
 def _without(duplicates: Duplicates | None, chunk: Chunk) -> Chunk:
     if duplicates is None:
         return chunk
@@ -172,6 +193,24 @@ def _blank_report(config: DataConfig, tokenizer: Tokenizer) -> Report:
             SideReport(language=config.target, vocabulary=tokenizer.target_size),
         ],
     )
+
+
+def _report_on_dev(text: ParallelText, pairs: list[Pair], overlap: Overlap) -> DevReport:
+    source, target = side_names(text)
+    return DevReport(
+        source=source,
+        target=target,
+        read=len(pairs),
+        copies=_copies(pairs),
+        in_train=overlap.count(pairs),
+    )
+
+
+def _farewell(folder: Path, known: Manifest, manifest: Manifest) -> str:
+    """What is said of a folder that is there, before another takes its place."""
+    changed = known.changed(manifest.settings)
+    how = f"with another {' and '.join(changed)}" if changed else "from other text"
+    return f"{folder}: replaces what was prepared {how}; runs begun with that cannot go on"
 
 
 def _progress_bar() -> Progress:

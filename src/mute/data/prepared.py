@@ -42,9 +42,7 @@ def load_prepared(config: DataConfig) -> Prepared:
     manifest = load_manifest(folder)
     if manifest is None:
         raise MuteError(f"{folder}: no prepared data; run 'mute prepare' with this config first")
-    wanted = settings_of(config)
-    changed = [f"data.{key}" for key in wanted if wanted[key] != manifest.settings.get(key)]
-    if changed:
+    if changed := manifest.changed(settings_of(config)):
         raise MuteError(
             f"{folder}: prepared with another {' and '.join(changed)}; run 'mute prepare' again"
         )

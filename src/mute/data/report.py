@@ -24,12 +24,31 @@ class Dropped(BaseModel):
     """The first of their line numbers, `LISTED_LINES` at most."""
 
 
-class CorpusReport(BaseModel):
-    """What became of one corpus of the training text."""
+class _TextReport(BaseModel):
+    """What was read of one text."""
 
     source: str
     target: str
     read: int = 0
+    copies: int = 0
+    """Pairs whose two sides are equal."""
+
+    @property
+    def name(self) -> str:
+        """Its files, or its file."""
+        return " and ".join(dict.fromkeys((self.source, self.target)))
+
+
+class DevReport(_TextReport):
+    """The development text, of which every line is a pair and kept."""
+
+    in_train: int = 0
+    """Pairs that are also in the training text."""
+
+
+class CorpusReport(_TextReport):
+    """What became of one corpus of the training text."""
+
     kept: int = 0
     dropped: dict[Reason, Dropped] = {}
 
@@ -79,6 +98,10 @@ class Report(BaseModel):
 
     corpora: list[CorpusReport]
     sides: list[SideReport]
+    dev: DevReport | None = None
+    """None in folders that were made before it was reported."""
+    warnings: list[str] = []
+    """What looks as if it were not meant."""
     reused: bool = Field(default=False, exclude=True)
     """Whether nothing had changed, so that an earlier run's work was left as it is."""
 
@@ -118,11 +141,8 @@ def render(report: Report) -> Group:
     """The report as tables for people."""
     text = Table("corpus", "read", "kept", "dropped")
     for corpus in report.corpora:
-        name = (
-            corpus.source if corpus.source == corpus.target else f"{corpus.source}\n{corpus.target}"
-        )
         reasons = "\n".join(f"{each.count:,} {why}" for why, each in corpus.dropped.items())
-        text.add_row(name, f"{corpus.read:,}", f"{corpus.kept:,}", reasons or "none")
+        text.add_row(_files(corpus), f"{corpus.read:,}", f"{corpus.kept:,}", reasons or "none")
     pieces = Table("language", "vocabulary", "pieces", "pieces per word", "unknown")
     for side in report.sides:
         pieces.add_row(
@@ -132,4 +152,14 @@ def render(report: Report) -> Group:
             f"{side.pieces_per_word:.2f}",
             f"{side.unknown_share:.3%}",
         )
-    return Group(text, pieces)
+    return Group(text, *([_dev_table(report.dev)] if report.dev else []), pieces)
+
+
+def _dev_table(dev: DevReport) -> Table:
+    table = Table("development text", "pairs", "also in the training text")
+    table.add_row(_files(dev), f"{dev.read:,}", f"{dev.in_train:,}")
+    return table
+
+
+def _files(text: _TextReport) -> str:
+    return "\n".join(dict.fromkeys((text.source, text.target)))

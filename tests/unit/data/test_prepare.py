@@ -18,7 +18,7 @@ from mute.data import prepare as prepare_module
 from mute.data import shards
 from mute.data.prepare import prepare
 from mute.data.prepared import load_prepared
-from mute.data.report import render
+from mute.data.report import DevReport, render
 from mute.errors import MuteError
 
 from .sentences import sentences
@@ -147,6 +147,39 @@ def test_the_report_is_readable() -> None:
     assert "pieces per word" in shown
 
 
+@pytest.mark.parametrize("drop_duplicates", [True, False])
+def test_the_report_tells_how_much_of_dev_is_in_train(drop_duplicates: bool) -> None:
+    write("dev.en", [*sentences("en")[:3], "More."])
+    write("dev.de", [*sentences("de")[:3], "Mehr."])
+    report = prepare(config(drop_duplicates=drop_duplicates), processes=1)
+    assert report.dev == DevReport(source="dev.en", target="dev.de", read=4, in_train=3)
+    (warning,) = report.warnings
+    assert "3 of 4 pairs are also in data.train" in warning
+    console = Console(width=100, file=io.StringIO())
+    console.print(render(report))
+    assert "also in the training text" in console.file.getvalue()  # type: ignore[attr-defined]
+    again = prepare(config(drop_duplicates=drop_duplicates), processes=1)
+    assert (again.reused, again.dev, again.warnings) == (True, report.dev, [warning])
+
+
+def test_text_that_is_its_own_translation_is_told() -> None:
+    same = ParallelText(source="train.en", target="train.en")
+    report = prepare(config(train=[same], dev=same, tokenizer=MOSES), processes=1)
+    assert (report.corpora[0].copies, report.dev and report.dev.copies) == (36, 36)
+    assert sum("the same sentence as source and target" in each for each in report.warnings) == 2
+
+
+def test_a_report_from_before_dev_was_reported_can_be_read() -> None:
+    prepare(config(), processes=1)
+    file = Path("out/prepared/report.json")
+    saved = json.loads(file.read_text())
+    del saved["dev"], saved["warnings"], saved["corpora"][0]["copies"]
+    file.write_text(json.dumps(saved))
+    report = prepare(config(), processes=1)
+    assert (report.reused, report.dev, report.warnings) == (True, None, [])
+    Console(file=io.StringIO()).print(render(report))
+
+
 @pytest.mark.parametrize("tokenizer", [SENTENCEPIECE, MOSES], ids=["sentencepiece", "moses-bpe"])
 def test_the_number_of_processes_makes_no_difference(
     tokenizer: TokenizerConfig, monkeypatch: pytest.MonkeyPatch
@@ -217,6 +250,20 @@ def test_a_changed_setting_is_prepared_again_and_told_when_it_was_not() -> None:
         load_prepared(config(max_length=20))
     assert not prepare(config(max_length=20), processes=1).reused
     load_prepared(config(max_length=20))
+
+
+def test_what_is_replaced_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    prepare(config(), processes=1)
+    prepare(config(), processes=1)
+    assert capsys.readouterr().err == ""
+    prepare(config(max_length=200, drop_duplicates=False), processes=1)
+    assert capsys.readouterr().err == (
+        "out/prepared: replaces what was prepared with another data.max_length and "
+        "data.drop_duplicates; runs begun with that cannot go on\n"
+    )
+    append_a_pair()
+    prepare(config(max_length=200, drop_duplicates=False), processes=1)
+    assert "replaces what was prepared from other text; runs" in capsys.readouterr().err
 
 
 def test_data_that_was_never_prepared_is_told() -> None:

@@ -1,0 +1,85 @@
+"""What makes one doubt that a text is what its config says: told, since scores then mean little."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from mute.config import DataConfig, ParallelText
+from mute.data.corpus import Pair, read_pairs, side_names, sides_with_tabs
+from mute.data.report import CorpusReport, DevReport, Report
+
+_HEAD = 10_000
+"""So many pairs of each text are looked at for its languages."""
+_SHARED = 0.1
+"""Such a share of the development text in the training text is worth a word."""
+
+
+class Overlap:
+    """Which pairs of a small text are also in a large one, of which nothing is kept."""
+
+    def __init__(self, small: Iterable[Pair]) -> None:
+        self._small = {pair[1:] for pair in small}
+        self._met = set[tuple[str, str]]()
+
+    def look_at(self, large: Iterable[Pair]) -> None:
+        """Look through some more of the large text."""
+        self._met |= self._small.intersection(pair[1:] for pair in large)
+
+    def count(self, small: Iterable[Pair]) -> int:
+        """How many pairs of the small text have been met."""
+        return sum(pair[1:] in self._met for pair in small)
+
+
+def doubts(config: DataConfig, report: Report) -> list[str]:
+    """Sentences about what looks wrong in the text of a config and its otherwise full report."""
+    return [
+        *(doubt for text in (*config.train, config.dev) for doubt in _of_tabs(text)),
+        *(doubt for each in (*report.corpora, report.dev) if each for doubt in _of_copies(each)),
+        *(doubt for text in config.train for doubt in _of_order(config.dev, text)),
+        *(_of_overlap(report.dev) if report.dev else ()),
+    ]
+
+
+def _of_tabs(text: ParallelText) -> Iterator[str]:
+    for name in sides_with_tabs(text):
+        yield (
+            f"{name}: is read as sentences of one side, but most of its lines have a tab; if that "
+            f"stands between source and target, write 'tsv: {name}' in place of the two files"
+        )
+
+
+def _of_copies(text: CorpusReport | DevReport) -> Iterator[str]:
+    if 2 * text.copies > text.read:
+        yield (
+            f"{text.name}: {text.copies:,} of {text.read:,} pairs have the same sentence as source "
+            f"and target; name the translation as one of them"
+        )
+
+
+def _of_order(dev: ParallelText, train: ParallelText) -> Iterator[str]:
+    source, target = _words(train)
+    dev_source, dev_target = _words(dev)
+    straight = len(dev_source & source) + len(dev_target & target)
+    crossed = len(dev_source & target) + len(dev_target & source)
+    if crossed > straight:
+        yield (
+            f"{' and '.join(side_names(dev))}: source and target look swapped, by the words of "
+            f"{' and '.join(side_names(train))}; swap the two sides of one of the texts"
+        )
+
+
+def _of_overlap(dev: DevReport) -> Iterator[str]:
+    if dev.in_train >= _SHARED * dev.read:
+        yield (
+            f"{dev.name}: {dev.in_train:,} of {dev.read:,} pairs are also in data.train, so that "
+            f"scores on them say little; take them out of one of the two"
+        )
+
+
+def _words(text: ParallelText) -> tuple[set[str], set[str]]:
+    """The words of source and target; of a sentence without spaces, the characters."""
+    words = set[str](), set[str]()
+    for pair in islice(read_pairs(text), _HEAD):
+        if isinstance(pair, Pair):
+            for side, sentence in zip(words, pair[1:], strict=True):
+                side.update(sentence.split() if " " in sentence else sentence)
+    return words
