@@ -194,7 +194,7 @@ class TokenizerConfig(Strict):
 
 
 def _named_texts(texts: Any) -> Any:
-    if isinstance(texts, Mapping) and any(not isinstance(text, Mapping) for text in texts.values()):
+    if isinstance(texts, Mapping) and any(isinstance(text, str) for text in texts.values()):
         raise ValueError("give every test set a name: {mine: {source: FILE, target: FILE}}")
     return texts
 
