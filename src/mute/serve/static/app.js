@@ -23,10 +23,10 @@ let retrying = 0;
 
 /** Ask for all that the page shows now; questions still under way are out of date. */
 async function update() {
+  if (!model) return; // what went wrong with the models stays to be told and tried again
   clearTimeout(typing);
   pending?.abort();
   clearProblem();
-  if (!model) return;
   const lines = source.value.split("\n").map((each) => each.trim());
   caret = caretLine();
   line = nearestText(lines, caret);
