@@ -26,6 +26,7 @@ MODELS = [
         "layers": 3,
         "units": 4,
         "bias": ["identity", "swap", "disorder", "mask"],
+        "takes": "",
         "examples": ["A small dog runs through the deep snow.", "Two old houses."],
     },
     {
@@ -35,6 +36,7 @@ MODELS = [
         "layers": 2,
         "units": 2,
         "bias": [],
+        "takes": "text that is tokenised already",
         "examples": [],
     },
     {
@@ -44,6 +46,7 @@ MODELS = [
         "layers": 2,
         "units": 2,
         "bias": [],
+        "takes": "",
         "examples": ["zzz"],
     },
 ]

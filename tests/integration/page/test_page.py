@@ -69,6 +69,20 @@ def test_an_answer_that_is_out_of_date_is_not_shown(page: Page) -> None:
     translation(page).to_have_text("Zwei Häuser")
 
 
+def test_typing_on_ends_a_question_and_dims_what_is_out_of_date(page: Page) -> None:
+    write(page, "two houses")
+    translation(page).to_have_text("Zwei Häuser")
+    page.clock.install()  # the pause after a key does not end by itself
+    page.clock.pause_at("2100-01-01")
+    page.get_by_label("English").press("a")
+    expect(page.locator("main")).to_have_class("stale")
+    page.route("**/v1/inspect", lambda _: None)  # no answer, ever
+    page.clock.run_for(300)
+    expect(page.get_by_text("Translating…")).to_be_visible()
+    with page.expect_event("requestfailed"):
+        page.get_by_label("English").press("b")
+
+
 def test_muting_a_unit_shows_which_words_change(page: Page, asked: Asked) -> None:
     write(page, SENTENCE)
     expect(page.locator("#difference")).to_have_text(GERMAN)
@@ -143,7 +157,10 @@ def test_everything_works_with_the_keyboard_alone(page: Page) -> None:
 
 
 def test_another_model_brings_its_own_units(page: Page) -> None:
+    said = "This model takes text that is tokenised already."
+    expect(page.locator("#source-help")).not_to_contain_text("This model takes")
     page.get_by_label("Model").select_option("back")
+    expect(page.locator("#source-help")).to_contain_text(said)
     expect(page.locator("#examples")).to_be_hidden()
     page.get_by_label("German").fill("international zzz")
     expect(page.locator("#source-words .word")).to_have_text(["international", "zzz", "‹end›"])
@@ -173,9 +190,13 @@ def test_an_error_is_told_in_words_until_it_is_over(page: Page) -> None:
 def test_a_server_that_wants_a_key_gets_it_from_the_reader(page: Page) -> None:
     write(page, "locked houses")
     expect(page.get_by_role("alert")).to_contain_text("api_key: missing or wrong.")
+    page.get_by_label("API key").fill("open")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("API key")).to_be_focused()
     page.get_by_label("API key").fill("sesame")
-    page.get_by_label("API key").press("Enter")
+    page.keyboard.press("Enter")
     translation(page).to_have_text("Locked Häuser")
+    expect(page.get_by_label("English")).to_be_focused()
 
 
 def test_a_busy_server_is_asked_again_when_it_said(page: Page) -> None:

@@ -18,7 +18,8 @@ def test_typing_before_the_models_are_known_leaves_a_way_to_get_them(
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")
     page.get_by_label("Text", exact=True).fill("old houses")
     page.wait_for_timeout(500)  # longer than the pause after which a text is sent
-    page.get_by_role("button", name="Try now").click()
+    page.get_by_role("button", name="Try now").press("Enter")
     translation(page).to_have_text("Alte Häuser")
+    expect(page.get_by_label("English")).to_be_focused()
     expect(page.get_by_role("alert")).to_be_hidden()
     page.close()

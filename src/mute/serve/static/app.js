@@ -20,6 +20,7 @@ let line = 0; // the one that is looked into
 let pending = null; // the AbortController of the questions under way
 let typing = 0; // timers
 let retrying = 0;
+let hadFocus = false; // whether the reader was at the problem when it was last cleared
 
 /** Ask for all that the page shows now; questions still under way are out of date. */
 async function update() {
@@ -128,6 +129,8 @@ function showBusy(busy) {
 
 function clearProblem() {
   clearTimeout(retrying);
+  hadFocus = byId("problem").contains(document.activeElement);
+  if (hadFocus) source.focus(); // what is hidden loses it to nowhere
   byId("problem").hidden = true;
 }
 
@@ -139,6 +142,7 @@ function tell(error, again) {
   byId("problem-text").textContent = retryAfter ? `${message} Trying again in ${seconds}.` : message;
   byId("key-field").hidden = !needsKey;
   byId("problem").hidden = false;
+  if (needsKey && hadFocus) byId("key").focus(); // the one that was sent is wrong
   byId("retry").onclick = again;
   clearTimeout(retrying);
   if (retryAfter) retrying = setTimeout(again, 1000 * retryAfter);
@@ -156,6 +160,7 @@ function setModel(name) {
   model = known.find((each) => each.name === name);
   byId("source-title").textContent = languageName(model.source);
   byId("target-title").textContent = languageName(model.target);
+  byId("takes").textContent = model.takes && `This model takes ${model.takes}.`;
   source.lang = languageTag(model.source);
   byId("translation").lang = languageTag(model.target);
   inspector.setModel(model);
@@ -181,6 +186,9 @@ async function start() {
 
 function listen() {
   source.addEventListener("input", () => {
+    pending?.abort(); // its answer would stand there as if it were of this text
+    pending = null;
+    output.markStale();
     clearTimeout(typing);
     typing = setTimeout(update, PAUSE);
   });
@@ -198,7 +206,11 @@ function listen() {
   });
   byId("beam").addEventListener("change", update);
   byId("key").addEventListener("input", () => setApiKey(byId("key").value));
-  byId("key").addEventListener("keydown", (event) => event.key === "Enter" && byId("retry").click());
+  byId("key").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault(); // or the text, which gets the focus, gets a line break as well
+    byId("retry").click();
+  });
   byId("copy").addEventListener("click", async () => {
     const copied = navigator.clipboard.writeText(output.shownText());
     byId("status").textContent = await copied.then(
