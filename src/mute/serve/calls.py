@@ -105,9 +105,11 @@ async def translate(request: Request) -> JSONResponse:
         a.finish([next(results[a.served]) for _ in a.lines], question.alternatives)
         for a in plan.assignments
     ]
-    answer: dict[str, Any] = {"translatedText": [text for text, _ in finished]}
+    answer: dict[str, Any] = {"translatedText": [each.text for each in finished]}
     if question.alternatives:
-        answer["alternatives"] = [others for _, others in finished]
+        answer["alternatives"] = [each.alternatives for each in finished]
+    if question.warnings:
+        answer["warnings"] = [each.warnings for each in finished]
     if question.source == AUTO:
         answer["detectedLanguage"] = [_detection(guess) for guess in plan.guesses]
     if isinstance(question.q, str):

@@ -43,7 +43,7 @@ MutedUnits = Annotated[
 
 
 class TranslateQuestion(BaseModel):
-    """LibreTranslate's, `model`, `beam` and `muted`; other fields are ignored, as it does."""
+    """LibreTranslate's, and ours from `model` on; other fields are ignored, as it does."""
 
     q: PlainText | list[PlainText] = Field(description="A text, or several.")
     source: Name = Field(description="A code of /languages, or auto.")
@@ -54,6 +54,7 @@ class TranslateQuestion(BaseModel):
     model: ModelName = None
     beam: Beam = BEAM
     muted: MutedUnits = {}
+    warnings: bool = Field(False, description="Whether to answer with those of each text, too.")
 
 
 class DetectQuestion(BaseModel):
@@ -95,6 +96,7 @@ class TranslateAnswer(BaseModel):
     translatedText: str | list[str]  # noqa: N815 (LibreTranslate's names)
     alternatives: list[str] | list[list[str]] | None = None
     detectedLanguage: Detection | list[Detection] | None = None  # noqa: N815
+    warnings: list[str] | list[list[str]] | None = None
 
 
 class Language(BaseModel):

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import Request
 
@@ -18,7 +18,7 @@ from mute.serve.served import Served
 from mute.serve.texts import Text
 from mute.serve.variants import Muted, Variants
 from mute.translate.splitting import split_line
-from mute.translate.translation import Translation, joined
+from mute.translate.translation import Translation
 
 RETRY_AFTER = {"Retry-After": "1"}
 
@@ -39,6 +39,15 @@ class Translate:
         return translator.translate(lines, self.beam, nbest=self.nbest)
 
 
+class Finished(NamedTuple):
+    """A text, translated."""
+
+    text: str
+    alternatives: list[str]
+    warnings: list[str]
+    """Of all its lines."""
+
+
 @dataclass(frozen=True)
 class Assignment:
     """A text, who translates it, and its lines in parts that the model takes."""
@@ -52,12 +61,11 @@ class Assignment:
         """All parts of all lines."""
         return [part for line in self.parts for part in line]
 
-    def finish(
-        self, translations: Sequence[Translation], alternatives: int
-    ) -> tuple[str, list[str]]:
+    def finish(self, translations: Sequence[Translation], alternatives: int) -> Finished:
         """The translation of the text and others, from those of its parts."""
         rest = iter(translations)
-        lines = [joined(list(islice(rest, len(parts))), self.served.target) for parts in self.parts]
+        join = self.served.translator.join
+        lines = [join(list(islice(rest, len(parts)))) for parts in self.parts]
         most = max((len(line.alternatives) for line in lines), default=0)
         others = [
             # A line with fewer alternatives than another keeps its best translation.
@@ -67,7 +75,8 @@ class Assignment:
             )
             for n in range(min(most, alternatives))
         ]
-        return self.text.with_lines(line.text for line in lines), others
+        warnings = [warning for line in lines for warning in line.warnings]
+        return Finished(self.text.with_lines(line.text for line in lines), others, warnings)
 
 
 def assign(text: Text, served: Served) -> Assignment:

@@ -111,7 +111,7 @@ class Translator:
         ]
         parts = [part for of_line in by_line for part in of_line]
         done = iter(self._translate(parts, options, sampling, attention=attention))
-        return [self._joined([next(done) for _ in of_line]) for of_line in by_line]
+        return [self.join([next(done) for _ in of_line]) for of_line in by_line]
 
     def with_units(self, kept: Kept) -> "Translator":
         """The same with all other units of the encoder muted; both share their weights.
@@ -176,7 +176,8 @@ class Translator:
             *(_Part(line, other, encode(other), []) for other in others),
         ]
 
-    def _joined(self, parts: list[Translation]) -> Translation:
+    def join(self, parts: list[Translation]) -> Translation:
+        """A line's translation from those of its parts; several are worth a warning."""
         whole = joined(parts, self.tokenizer.languages[1])
         if len(parts) == 1:
             return whole

@@ -54,6 +54,9 @@ def test_a_line_longer_than_the_model_takes_is_translated_in_parts(
     assert expected.warnings
     answer = ask(client, q=line, alternatives=1)
     assert answer["translatedText"].strip() == expected.text.strip()
+    assert "warnings" not in answer
+    warned = ask(client, q=["A cat.", line, f"A cat.\n{line}"], warnings=True)
+    assert warned["warnings"] == [[], expected.warnings, expected.warnings]
 
 
 def test_beam_and_muted_units_are_a_matter_of_the_request(
