@@ -102,6 +102,7 @@ def test_the_page_needs_nothing_else_and_every_figure_is_a_file_too(report: Path
     assert len(figures) == text.count("<svg")
     assert {"encoder-weights", "encoder-orders", "encoder-permutation", "muting"} <= figures
     assert figures <= set(page.names)
+    assert text.count('tabindex="0" role="group"') == len(figures)  # scrolled by keyboard
 
 
 def test_the_page_says_what_is_seen(report: Path) -> None:

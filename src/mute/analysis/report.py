@@ -220,7 +220,9 @@ def _section(part: Section) -> str:
     note = f"<small>{html.escape(part.note)}</small>" if part.note else ""
     return (
         f"{heading}<figure><figcaption>{text}</figcaption>"
-        f'<div class="wide">{drawn}</div>{note}</figure></section>'
+        # By keyboard, only what can have the focus can be scrolled.
+        f'<div class="wide" tabindex="0" role="group" aria-label="{part.title}">{drawn}</div>'
+        f"{note}</figure></section>"
     )
 
 
