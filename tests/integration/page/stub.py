@@ -85,6 +85,10 @@ def translated(text: str, muted: dict[str, list[int]]) -> str:
     return line[:1].upper() + line[1:]
 
 
+def warnings_of(text: str) -> list[str]:
+    return ["'zzz' was copied"] if "zzz" in text else []
+
+
 def looking(rows: int, columns: int, shift: float, spread: float) -> list[list[float]]:
     """Attention near the diagonal, moved by `shift`; every row sums to 1."""
     step = columns / max(rows, 1)
@@ -127,7 +131,7 @@ def inspected(question: dict[str, Any]) -> dict[str, Any]:
             {"text": text.replace("läuft", "rennt"), "score": -1.5 - extra}
             for extra in range(question["nbest"] - 1)
         ],
-        "warnings": ["'zzz' was copied"] if "zzz" in question["q"] else [],
+        "warnings": warnings_of(question["q"]),
         "layers": [layer_of(at, model, length, muted.get(str(at), [])) for at in layers],
     }
 
@@ -163,7 +167,9 @@ class Handler(SimpleHTTPRequestHandler):
             self._answer(503, {"error": "The queue is full."}, {"Retry-After": "1"})
         elif self.path == "/translate":
             lines = [translated(line, question["muted"]) for line in question["q"]]
-            self._answer(200, {"translatedText": lines})
+            warnings = {"warnings": [warnings_of(line) for line in question["q"]]}
+            extra = warnings if question.get("warnings") else {}
+            self._answer(200, {"translatedText": lines, **extra})
         else:
             self._answer(200, inspected(question))
 

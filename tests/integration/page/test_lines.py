@@ -71,3 +71,21 @@ def test_a_line_too_long_to_look_into_is_muted_and_unmuted_as_others(page: Page)
     page.get_by_role("button", name="Unmute all").click()
     translation(page).to_have_text(re.compile(r"^Kleiner Häuser( kleiner Häuser)+$"))
     expect(page.locator("#difference-box")).to_be_hidden()
+
+
+def test_warnings_are_of_all_lines_by_number(page: Page) -> None:
+    write(page, f"zzz\n\n{'zzz ' * 110}\na dog")
+    said = "'zzz' was copied"
+    expect(page.locator("#warnings li")).to_have_text([f"Line 1: {said}", f"Line 3: {said}"])
+    write(page, "zzz " * 110)
+    expect(page.locator("#warnings li")).to_have_text([said])
+
+
+def test_the_marked_line_is_in_sight_and_the_page_stays_where_it_is(page: Page) -> None:
+    write(page, "\n".join(f"dog {number}" for number in range(60)))
+    current = page.locator("#translation .current")
+    for key, line in (("Control+End", "Hund 59"), ("Control+Home", "Hund 0")):
+        page.get_by_label("English").press(key)
+        expect(current).to_have_text(line)
+        assert page.evaluate("window.scrollY") == 0
+        expect(current).to_be_in_viewport()

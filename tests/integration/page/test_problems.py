@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Browser, expect
 
-from tests.integration.page.browser import WAIT, needs_chromium, translation, write
+from tests.integration.page.browser import WAIT, needs_chromium, translation
 from tests.integration.page.stub import Handler
 
 pytestmark = needs_chromium

@@ -26,7 +26,7 @@ export function showAlignment(alignment) {
 
 function chips(words) {
   return words.flatMap((word, index) => {
-    const chip = make("span", { class: "word chip", tabIndex: index ? -1 : 0 }, word.text);
+    const chip = make("span", { class: "word chip", role: "button", tabIndex: index ? -1 : 0 }, word.text);
     chip.dataset.word = index;
     return [chip, " "];
   });

@@ -51,7 +51,7 @@ export async function inspect(line, way, nbest, signal) {
     const question = { q: line, model: model.name, beam, nbest, muted };
     const answer = await call("v1/inspect", question, signal);
     remember(inspected, key, answer, REMEMBERED);
-    remember(translated, key, answer.text, TRANSLATED);
+    remember(translated, key, { text: answer.text, warnings: answer.warnings }, TRANSLATED);
   }
   return inspected.get(key);
 }
@@ -60,6 +60,7 @@ export async function inspect(line, way, nbest, signal) {
  * The translations of several lines; only those not seen before are asked for.
  * @param {string[]} lines
  * @param {Way} way
+ * @returns {Promise<{text: string, warnings: string[]}[]>}
  */
 export async function translate(lines, way, signal) {
   const answers = new Map(lines.map((line) => [line, translated.get(keyOf(line, way))]));
@@ -67,11 +68,12 @@ export async function translate(lines, way, signal) {
   const { model, beam, muted } = way;
   const { source, target, name } = model;
   for (const q of portions(unknown)) {
-    const question = { q, source, target, model: name, beam, muted };
-    const { translatedText } = await call("translate", question, signal);
+    const question = { q, source, target, model: name, beam, muted, warnings: true };
+    const { translatedText, warnings } = await call("translate", question, signal);
     q.forEach((line, index) => {
-      answers.set(line, translatedText[index]);
-      remember(translated, keyOf(line, way), translatedText[index], TRANSLATED);
+      const answer = { text: translatedText[index], warnings: warnings[index] };
+      answers.set(line, answer);
+      remember(translated, keyOf(line, way), answer, TRANSLATED);
     });
   }
   return lines.map((line) => answers.get(line));

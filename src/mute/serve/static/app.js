@@ -80,16 +80,17 @@ function show(lines, { before, after, isMuted, full, now, reason }) {
   const shown = lines.map((text, index) => {
     const isCurrent = index === line;
     const words = isCurrent ? (aligned?.target ?? []) : [];
-    if (!text) return { full: "", now: "", isCurrent, words };
+    if (!text) return { full: "", now: "", isCurrent, words, warnings: [] };
     at += 1;
-    return { full: before[at], now: after[at], isCurrent, words };
+    const { text: said, warnings } = after[at];
+    return { full: before[at].text, now: said, isCurrent, words, warnings };
   });
   output.showLines(shown);
   byId("invitation").hidden = true;
   byId("copy").hidden = !navigator.clipboard;
   output.showDifference(shown, isMuted);
   byId("difference-box").hidden = !(now || isMuted);
-  output.showWarnings(now?.warnings ?? []);
+  output.showWarnings(shown);
   output.showAlternatives(now, Number(byId("beam").value));
   showAlignment(aligned);
   inspector.show(full, now, reason);

@@ -13,14 +13,15 @@ export class AttentionMap {
     this.name = name;
     this.matrix = null;
     this.at = null; // [row, column] under the pointer or the keyboard
-    this.readout = make("p", { class: "readout", "aria-live": "polite", "data-hint": "Point at a cell for its value." });
+    this.readout = make("p", { "aria-live": "polite" });
     this.frame = make("div", {
       class: "map",
       tabIndex: 0,
       role: "application",
       "aria-roledescription": "attention map",
     });
-    this.element = make("div", {}, this.frame, this.readout);
+    const hint = "Point at a cell for its value.";
+    this.element = make("div", {}, this.frame, make("div", { class: "readout", "data-hint": hint }, this.readout));
     this.frame.addEventListener("pointermove", (event) => this.#point(event));
     this.frame.addEventListener("pointerdown", (event) => this.#point(event));
     this.frame.addEventListener("pointerleave", () => this.#select(null));

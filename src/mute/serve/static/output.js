@@ -4,12 +4,13 @@ import { byId, make } from "./dom.js";
 import { difference, locate } from "./words.js";
 
 const translation = byId("translation");
+const result = byId("result");
 const main = document.querySelector("main");
 
 /**
  * A line of the translation.
- * @typedef {{now: string, full: string, isCurrent: boolean, words: object[]}} Line what it is now,
- *   and what all units say; if it was looked into, its words
+ * @typedef {{now: string, full: string, isCurrent: boolean, words: object[], warnings: string[]}}
+ *   Line what it is now, and what all units say; if it was looked into, its words
  */
 
 /**
@@ -20,13 +21,32 @@ export function showLines(lines) {
   const several = lines.length > 1;
   byId("lines-note").hidden = !several;
   translation.replaceChildren(
-    ...lines.map((line) => make("p", { class: several && line.isCurrent ? "current" : "" }, ...inWords(line))),
+    ...lines.map((line) => lineOf(line, several)),
   );
   main.classList.remove("stale");
+  bringIntoSight(translation.querySelector(".current"));
+}
+
+/** Scroll the translation, and not the page, which would take the text out of the reader's sight. */
+function bringIntoSight(line) {
+  if (!line) return;
+  const { scrollTop, clientHeight } = result;
+  const { offsetTop, offsetHeight } = line;
+  const isSeen = offsetTop >= scrollTop && offsetTop + offsetHeight <= scrollTop + clientHeight;
+  if (!isSeen) result.scrollTop = offsetTop - Math.max(0, clientHeight - offsetHeight) / 2;
 }
 
 /** What is shown is of an earlier text or choice until the next answer comes. */
 export const markStale = () => main.classList.add("stale");
+
+function lineOf(line, several) {
+  const paragraph = make("p", { class: several && line.isCurrent ? "current" : "" }, ...inWords(line));
+  if (line.words.length) {
+    paragraph.role = "group";
+    paragraph.ariaLabel = "Words of the translation";
+  }
+  return paragraph;
+}
 
 /** A line as nodes: the words of the alignment in spans, and what muting changed marked. */
 function inWords({ now, full, words }) {
@@ -43,7 +63,7 @@ function inWords({ now, full, words }) {
   }
   locate(words, now).forEach((place, index) => {
     if (!place) return;
-    const span = make("span", { class: "word", tabIndex: nodes.length ? -1 : 0 }, now.slice(...place));
+    const span = make("span", { class: "word", role: "button", tabIndex: nodes.length ? -1 : 0 }, now.slice(...place));
     span.dataset.word = index;
     if (isChanged(place)) span.classList.add("changed");
     put(place, span);
@@ -83,10 +103,16 @@ function nodeOf({ kind, text }) {
   return make(tag, {}, make("span", { class: "unseen" }, said), text);
 }
 
-/** What the reader should know about this translation. */
-export function showWarnings(warnings) {
-  byId("warnings").hidden = !warnings.length;
-  byId("warnings").replaceChildren(...warnings.map((each) => make("li", {}, each)));
+/**
+ * What the reader should know about the translations; of several lines, with their numbers.
+ * @param {Line[]} lines
+ */
+export function showWarnings(lines) {
+  const items = lines.flatMap(({ warnings }, index) =>
+    warnings.map((each) => make("li", {}, lines.length > 1 ? `Line ${index + 1}: ${each}` : each)),
+  );
+  byId("warnings").hidden = !items.length;
+  byId("warnings").replaceChildren(...items);
 }
 
 /** The next best translations, with their scores. */
