@@ -110,7 +110,7 @@ def test_the_page_says_what_is_seen(report: Path) -> None:
     found = numbers(report)
     assert f"{found['diversity']['overall']['ffn_outputs']:.3f} for the FFN outputs" in words
     worst = min(range(3), key=lambda unit: found["muting"]["everywhere"][unit]["difference"])
-    assert f"Muted in all layers, unit {worst} costs most" in words
+    assert f"Muted in all layers, unit {worst} costs" in words
     assert found["muting"]["signature"] in words
     order = " → ".join(map(str, found["stacks"][0]["orders"][1]["units"]))
     assert f"layer 1: {order}" in words
