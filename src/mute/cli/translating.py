@@ -52,7 +52,9 @@ def translate_command(
     min_length: Annotated[int, typer.Option(min=0, help="Pieces, at least.")] = 0,
     max_length: Annotated[
         int | None,
-        typer.Option(min=1, help="Pieces, at most.", show_default="2 × the source's + 10"),
+        typer.Option(
+            min=1, help="Pieces, at most.", show_default="2 × the source's + 10, ends counted"
+        ),
     ] = None,
     no_repeat: Annotated[
         int, typer.Option(min=0, help="No sequence of so many pieces twice; 0: no such rule.")

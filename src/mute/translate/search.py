@@ -26,7 +26,7 @@ class SearchOptions:
     min_length: int = 0
     """How many words a translation has at least."""
     max_length: int | None = None
-    """How many words it has at most; twice the source's and ten if None."""
+    """How many words it has at most; if None, twice the source's and ten, both ends counted."""
     no_repeat: int = 0
     """The length of word sequences that may occur once only; 0 for no such rule."""
 
@@ -58,7 +58,7 @@ def longest_translation(source: Tensor, prefixes: Tensor, options: SearchOptions
     Args:
         source: (B, S) ids with their ends
         prefixes: (B, P) ids
-        options: may set a limit
+        options: may set a limit; otherwise it is twice the source's and ten, ends counted
     """
     lengths = (source != PAD).sum(1)
     if options.max_length is None:

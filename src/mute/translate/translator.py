@@ -82,7 +82,8 @@ class Translator:
             length_penalty: the exponent of GNMT's length penalty
             nbest: how many translations of each line, the further ones as alternatives
             min_length: pieces that a translation has at least
-            max_length: pieces that it has at most; twice the source's and ten if None
+            max_length: pieces that it has at most; if None, twice the source's and ten, both
+                ends counted
             no_repeat: the length of sequences of pieces that may occur once only; 0 for no rule
             sampling: draw translations instead of searching for the best
             prefixes: what each translation has to begin with; empty for nothing

@@ -8,16 +8,11 @@ from mute.data.vocabulary import BOS, EOS, PAD
 from mute.model.transformer import Transformer
 from mute.translate import search
 from mute.translate.engine import Engine
-from mute.translate.search import (
-    Hypothesis,
-    SearchOptions,
-    best_words,
-    length_penalty,
-    longest_translation,
-)
+from mute.translate.search import Hypothesis, SearchOptions, best_words, length_penalty
 from tests.unit.model.oracle import double, small
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0, 0]])
+LIMITS = [21, 15, 17]  # words of a translation: the end is the 22nd of 2 * 6 + 10, and so on
 
 
 def model(**settings: object) -> Transformer:
@@ -35,10 +30,6 @@ def beam_search(
     return search.beam_search(decoding, source, options, prefixes)
 
 
-def limit_of(source: Tensor) -> int:
-    return int(longest_translation(source[None], source[None, :0], SearchOptions())[0])
-
-
 def log_probability(model: Transformer, source: Tensor, ids: list[int]) -> float:
     """By forced decoding."""
     target = torch.tensor([[BOS, *ids]])
@@ -46,6 +37,12 @@ def log_probability(model: Transformer, source: Tensor, ids: list[int]) -> float
         log_p = model(source[None, source != PAD], target).log_softmax(-1)[0]
     labels = torch.tensor([*ids, EOS])
     return float(log_p.gather(1, labels[:, None]).sum())
+
+
+def test_the_length_penalty_is_gnmts() -> None:
+    assert float(length_penalty(1, 0.6)) == pytest.approx(1)
+    assert float(length_penalty(7, 0.6)) == pytest.approx(2**0.6)
+    assert length_penalty(torch.tensor([7, 13]), 1.0).tolist() == pytest.approx([2, 3])
 
 
 @pytest.mark.parametrize("beam", [1, 2, 4])
@@ -60,19 +57,17 @@ def test_a_hypothesis_has_the_score_forced_decoding_gives_it(
         for hypothesis in found:
             expected = log_probability(translator, source, hypothesis.ids)
             assert hypothesis.log_probability == pytest.approx(expected)
-            penalty = float(length_penalty(len(hypothesis.ids) + 1, 0.6))
+            penalty = ((5 + len(hypothesis.ids) + 1) / 6) ** 0.6
             assert hypothesis.score == pytest.approx(expected / penalty)
         assert found == sorted(found, key=lambda h: -h.score)
 
 
 def test_beam_one_is_greedy() -> None:
     translator = model()
-    for source, found in zip(
-        SOURCE, beam_search(translator, SOURCE, SearchOptions(beam=1)), strict=True
-    ):
+    greedy = beam_search(translator, SOURCE, SearchOptions(beam=1))
+    for source, limit, found in zip(SOURCE, LIMITS, greedy, strict=True):
         words = [BOS]
-        limit = limit_of(source)
-        while words[-1] != EOS and len(words) < limit:
+        while words[-1] != EOS and len(words) - 1 < limit:
             logits = translator(source[None, source != PAD], torch.tensor([words]))[0, -1]
             logits[[0, 1, 2]] = -torch.inf
             words.append(int(logits.argmax()))
@@ -99,8 +94,7 @@ def test_a_beam_as_wide_as_everything_finds_the_best_of_all() -> None:
     ]
 
     def score(ids: list[int]) -> float:
-        penalty = float(length_penalty(len(ids) + 1, 0.6))
-        return log_probability(translator, source, ids) / penalty
+        return log_probability(translator, source, ids) / ((5 + len(ids) + 1) / 6) ** 0.6
 
     best = max(everything, key=score)
     (found,) = beam_search(translator, source[None], SearchOptions(beam=30, max_length=2))
@@ -112,8 +106,29 @@ def test_every_translation_ends_within_its_limit() -> None:
     translator = model()
     with torch.no_grad():
         translator.output.bias[EOS] = -1e6  # never, of its own accord
-    for source, found in zip(SOURCE, beam_search(translator, SOURCE, SearchOptions()), strict=True):
-        assert len(found[0].ids) + 1 == limit_of(source)
+    found = beam_search(translator, SOURCE, SearchOptions())
+    assert [len(each[0].ids) for each in found] == LIMITS
+
+
+@pytest.mark.parametrize("nbest", [1, 2])
+def test_a_search_stops_when_nothing_can_beat_what_it_has_found(
+    nbest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator = model()
+    with torch.no_grad():
+        translator.output.bias[EOS] = 1e3  # ends at once: every further word costs as much again
+    with torch.inference_mode():
+        decoding = Engine(translator).start(SOURCE, 4)
+    step, steps = decoding.step, []
+
+    def counted(words: Tensor) -> Tensor:
+        steps.append(len(words))
+        return step(words)
+
+    monkeypatch.setattr(decoding, "step", counted)
+    found = search.beam_search(decoding, SOURCE, SearchOptions(4, 0.0, nbest))
+    assert [len(each) for each in found] == 3 * [nbest]
+    assert steps == nbest * [3]
 
 
 def test_nothing_that_is_no_word_is_ever_chosen() -> None:
