@@ -62,6 +62,15 @@ def test_a_sample_has_the_score_forced_decoding_gives_it() -> None:
                 assert hypothesis.score == pytest.approx(expected)
 
 
+def test_a_samples_length_penalty_counts_its_end() -> None:
+    model, options = double(small()).eval(), SearchOptions(nbest=3)
+    for source, found in zip(SOURCE, sample(model, Sampling(), options), strict=True):
+        for hypothesis in found:
+            penalty = ((5 + len(hypothesis.ids) + 1) / 6) ** 0.6
+            expected = log_probability(model, source, hypothesis.ids) / penalty
+            assert hypothesis.score == pytest.approx(expected)
+
+
 def test_the_seed_decides() -> None:
     model, options = double(small()).eval(), SearchOptions(nbest=2)
     assert sample(model, Sampling(seed=3), options) == sample(model, Sampling(seed=3), options)

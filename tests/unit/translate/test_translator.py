@@ -14,7 +14,6 @@ from mute.model.folder import save_model
 from mute.model.transformer import Transformer
 from mute.translate import translator as module
 from mute.translate.sampling import Sampling
-from mute.translate.search import length_penalty
 from mute.translate.shortlist import Shortlist
 from mute.translate.translation import LineError
 from mute.translate.translator import Translator, load
@@ -80,7 +79,7 @@ def test_scores_of_a_batch_are_those_of_each_alone(translator: Translator) -> No
         assert scored.score < 0
         (penalised,) = translator.score([line], [target], length_penalty=0.6)
         length = len(alone.tokens) + 1
-        expected = alone.score / float(length_penalty(length, 0.6))
+        expected = alone.score / ((5 + length) / 6) ** 0.6
         assert penalised.score == pytest.approx(expected)
 
 
@@ -149,6 +148,15 @@ def test_samples_differ_by_seed_and_stay_within_the_rules(translator: Translator
 
     assert texts(1) == texts(1)
     assert texts(1) != texts(2)
+
+
+def test_every_batch_has_its_own_draws(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH_LOGITS", 2 * translator.tokenizer.target_size)  # two lines
+    found = translator.translate(["Yes"] * 8, sampling=Sampling(), max_length=8)
+    batches = {(found[i].text, found[i + 1].text) for i in range(0, 8, 2)}
+    assert len(batches) == 4
 
 
 def test_a_shortlist_leaves_other_words_out(tokenizer: Tokenizer) -> None:
