@@ -54,6 +54,26 @@ def test_the_order_is_decided_by_seed_and_epoch() -> None:
     assert order(1, 0) != order(2, 0)
 
 
+def test_short_and_long_batches_come_in_any_order() -> None:
+    corpus = Sentences([(length % 9 + 1, length % 7 + 1) for length in range(300)])
+    for epoch in range(3):
+        batches = BatchStream(corpus, 40, seed=1).epoch(epoch)
+        longest = [max(max(corpus.lengths[side][batch]) for side in (0, 1)) for batch in batches]
+        assert longest != sorted(longest)
+        assert longest != sorted(longest, reverse=True)
+
+
+def test_a_pair_shares_its_batch_with_others_in_every_epoch() -> None:
+    corpus = Sentences([(length % 9 + 1, length % 7 + 1) for length in range(300)])
+
+    def shared(epoch: int) -> set[frozenset[int]]:
+        batches = BatchStream(corpus, 40, seed=1).epoch(epoch)
+        return {frozenset(batch.tolist()) for batch in batches if len(batch) > 1}
+
+    first, second = shared(0), shared(1)
+    assert len(first & second) < len(first) / 2
+
+
 @pytest.mark.parametrize("steps", [0, 1, 7, 30])
 def test_a_stream_goes_on_from_any_position(steps: int) -> None:
     corpus = Sentences([(length % 9 + 1, length % 7 + 1) for length in range(100)])
