@@ -77,6 +77,16 @@ def test_mask_replaces_exactly_one_position(lengths: list[int], seed: int) -> No
             assert torch.equal(view[position], bias.mask[0])
 
 
+def test_every_masking_unit_has_a_vector_of_its_own() -> None:
+    x, views, bias = seen_by(["mask", "identity", "mask"], [5, 3], seed=1)
+    assert bias.mask is not None
+    assert not torch.equal(bias.mask[0], bias.mask[1])
+    for vector, unit in enumerate((0, 2)):
+        for sentence, view in zip(x, views[unit], strict=True):
+            (position,) = differing(sentence, view)
+            assert torch.equal(view[position], bias.mask[vector])
+
+
 @given(LENGTHS, SEEDS, st.permutations(["identity", "swap", "disorder", "mask", "mask", "swap"]))
 def test_padding_and_identity_units_are_never_touched(
     lengths: list[int], seed: int, kinds: list[BiasKind]

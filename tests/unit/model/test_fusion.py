@@ -123,6 +123,13 @@ def test_a_fresh_matrix_is_doubly_stochastic_and_decided_for_no_order() -> None:
     assert matrix.max() < 0.6
 
 
+@pytest.mark.parametrize("units", [2, 4, 6])
+def test_a_fresh_matrix_has_noise_of_its_own(units: int) -> None:
+    matrix, other = LearnedOrder(units).matrix, LearnedOrder(units).matrix
+    assert (matrix - 1 / units).abs().max() > 0.02
+    assert (matrix - other).abs().max() > 0.02
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("units", [2, 4, 6])
 def test_the_penalty_alone_drives_a_random_matrix_to_a_permutation(units: int, seed: int) -> None:
