@@ -1,5 +1,6 @@
 import random
 
+import numpy as np
 import pytest
 from sacrebleu.significance import PairedTest
 
@@ -92,6 +93,24 @@ def test_the_scores_are_those_of_score_and_the_seed_decides(references: list[str
     assert first == compare(old, new, [references], samples=100, seed=5)
     assert first.low != compare(old, new, [references], samples=100, seed=6).low
     assert first.signature.endswith("|test:bootstrap|samples:100|seed:5")
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
+def test_nineteen_of_twenty_draws_lie_in_the_interval(
+    method: Method, references: list[str]
+) -> None:
+    old, new, right = (
+        np.array(lines[:50])
+        for lines in (noisy(references, 0.4, 2), noisy(references, 0.35, 3), references)
+    )
+    found = compare(old.tolist(), new.tolist(), [right.tolist()], method=method, samples=200)
+    differences = []
+    for times in np.random.default_rng(1).multinomial(50, [1 / 50] * 50, size=200):
+        drawn = np.arange(50).repeat(times)
+        a, b = (bleu(lines[drawn].tolist(), [right[drawn].tolist()]).value for lines in (old, new))
+        differences.append(b - a)
+    low, high = np.percentile(differences, [2.5, 97.5])
+    assert (found.low, found.high) == pytest.approx((low, high))
 
 
 @pytest.mark.parametrize(
