@@ -15,7 +15,9 @@ def tokenizer() -> Tokenizer:
     return learn_tokenizer(list(pairs(400)), config, ("en", "de"))
 
 
-def test_every_epoch_cuts_the_same_text_its_own_way(tmp_path: Path, tokenizer: Tokenizer) -> None:
+def test_every_epoch_of_every_run_cuts_the_same_text_its_own_way(
+    tmp_path: Path, tokenizer: Tokenizer
+) -> None:
     text = list(pairs(20))
     source = [tokenizer.encode(english, "source") for english, _ in text]
     target = [tokenizer.encode(german, "target") for _, german in text]
@@ -25,8 +27,8 @@ def test_every_epoch_cuts_the_same_text_its_own_way(tmp_path: Path, tokenizer: T
     writer.close()
     stored = Pairs(tmp_path / "shards")
 
-    def epoch(number: int) -> list[tuple[list[int], list[int]]]:
-        sampled = SampledPairs(stored, tokenizer, 0.3, seed=1, epoch=number)
+    def epoch(number: int, seed: int = 1) -> list[tuple[list[int], list[int]]]:
+        sampled = SampledPairs(stored, tokenizer, 0.3, seed, number)
         assert len(sampled) == 20
         assert sampled.lengths is stored.lengths
         return [(list(sampled[index][0]), list(sampled[index][1])) for index in range(20)]
@@ -34,6 +36,7 @@ def test_every_epoch_cuts_the_same_text_its_own_way(tmp_path: Path, tokenizer: T
     first, again, second = epoch(0), epoch(0), epoch(1)
     assert first == again
     assert first != second
+    assert first != epoch(0, seed=2)
     for (english, german), (source_ids, target_ids) in zip(text, first, strict=True):
         assert tokenizer.decode(source_ids, "source") == english
         assert tokenizer.decode(target_ids, "target") == german
