@@ -1,7 +1,31 @@
 import pytest
 import torch
 
+from mute.model import dropout as module
+from mute.model.context import Context
 from mute.model.dropout import Dropout
+from mute.model.layer import MultiUnitLayer
+from mute.model.transformer import build
+from tests.unit.model.oracle import small
+
+SOURCE, TARGET = torch.tensor([[5, 6, 7, 3]]), torch.tensor([[2, 8, 9]])
+PLACES = {
+    "dropout": {
+        "encoder.embedding.dropout",
+        "encoder.layers.0.units.dropout",
+        "decoder.embedding.dropout",
+        "decoder.layers.0.units.dropout",
+    },
+    "attention_dropout": {
+        "encoder.layers.0.units.mixer.dropout",
+        "decoder.layers.0.units.mixer.dropout",
+        "decoder.layers.0.units.cross.dropout",
+    },
+    "activation_dropout": {
+        "encoder.layers.0.units.feedforward.dropout",
+        "decoder.layers.0.units.feedforward.dropout",
+    },
+}
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
@@ -50,3 +74,32 @@ def test_adding_in_one_pass_is_adding() -> None:
         expected = x + dropout(y)
         torch.manual_seed(4)
         torch.testing.assert_close(dropout.add(x, y), expected)
+
+
+@pytest.mark.parametrize("key", PLACES)
+def test_every_dropout_of_a_model_has_the_rate_of_its_own_key(key: str) -> None:
+    rates = {"dropout": 0.1, "attention_dropout": 0.2, "activation_dropout": 0.3}
+    model = build(small(encoder_layers=1, decoder_layers=1, **rates), 13)
+    dropouts = {name: part.p for name, part in model.named_modules() if isinstance(part, Dropout)}
+    assert {name for name, rate in dropouts.items() if rate == rates[key]} == PLACES[key]
+    assert len(dropouts) == sum(map(len, PLACES.values()))
+
+
+@pytest.mark.parametrize("place", sorted(set().union(*PLACES.values())))
+def test_every_dropout_of_a_model_drops_something(place: str) -> None:
+    model = build(small(encoder_layers=1, decoder_layers=1), 13)
+    before = model(SOURCE, TARGET)
+    part = model.get_submodule(place)
+    assert isinstance(part, Dropout)
+    part.p = 0.5
+    assert not torch.allclose(model(SOURCE, TARGET), before)
+
+
+def test_what_every_sub_layer_adds_can_be_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = build(small(dropout=0.1), 13).decoder.layers[0]
+    assert isinstance(layer, MultiUnitLayer)
+    x, memory = torch.randn(1, 3, 8), torch.randn(1, 4, 8)
+    real, mask = torch.ones(1, 3, dtype=torch.bool), torch.ones(1, 1, 1, 4, dtype=torch.bool)
+    context = Context(real, torch.ones(1, 1, 3, 3, dtype=torch.bool).tril(), None, memory, mask)
+    monkeypatch.setattr(module, "keep_mask", lambda y, _: torch.zeros_like(y))
+    assert torch.equal(layer.units(x[None], x, context), x[None])
