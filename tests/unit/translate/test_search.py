@@ -94,7 +94,8 @@ def test_a_beam_as_wide_as_everything_finds_the_best_of_all() -> None:
     ]
 
     def score(ids: list[int]) -> float:
-        return log_probability(translator, source, ids) / ((5 + len(ids) + 1) / 6) ** 0.6
+        penalty: float = ((5 + len(ids) + 1) / 6) ** 0.6
+        return log_probability(translator, source, ids) / penalty
 
     best = max(everything, key=score)
     (found,) = beam_search(translator, source[None], SearchOptions(beam=30, max_length=2))
