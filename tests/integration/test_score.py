@@ -63,7 +63,7 @@ def test_names_that_differ_at_their_ends_can_be_told_apart(
 
 
 def test_a_terminal_without_the_signs_of_a_table_is_no_crash(files: dict[str, str]) -> None:
-    command = ["compare", files["bad"], files["good"], "--ref", files["ref"], "--samples", "10"]
+    command = ["compare", files["bad"], files["good"], "--ref", files["ref"], "--samples", "99"]
     done = subprocess.run(
         [sys.executable, "-m", "mute", *command],
         env={**os.environ, "PYTHONIOENCODING": "latin-1"},

@@ -24,11 +24,8 @@ class Slow:
 
     def __init__(self, inner: Translator) -> None:
         self.inner, self.lines, self.gate = inner, list[str](), threading.Event()
-        self.tokenizer, self.max_length, self.models = (
-            inner.tokenizer,
-            inner.max_length,
-            inner.models,
-        )
+        self.tokenizer, self.models = inner.tokenizer, inner.models
+        self.max_length, self.join = inner.max_length, inner.join
 
     def translate(self, lines: list[str], *args: Any, **options: Any) -> list[Translation]:
         self.lines += lines

@@ -1,4 +1,5 @@
 import signal
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +17,8 @@ def test_a_signal_that_comes_twice_at_once_is_one() -> None:
 
 def test_a_second_signal_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     heard = []
-    monkeypatch.setattr(interruption, "_ECHO", 0.0)
+    clock = SimpleNamespace(monotonic=iter([0.0, 2.0]).__next__)
+    monkeypatch.setattr(interruption, "time", clock)
     with listening_for_signals(lambda: heard.append("stop")):
         signal.raise_signal(signal.SIGINT)
         assert heard == ["stop"]
