@@ -127,7 +127,9 @@ def test_tables_need_nothing_but_the_results(
     shutil.copytree(finished, copy)
     before = (copy / "table.md").read_text()
     (copy / "table.md").unlink()
+    (copy / "comparisons.json").unlink()
     assert run("study", "pair", "--task", "toy", "--tables") == 0
+    assert read(copy / "comparisons.json") == read(finished / "comparisons.json")
     assert (copy / "table.md").read_text() == before
 
 

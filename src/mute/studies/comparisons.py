@@ -1,14 +1,13 @@
-"""Every run against its baseline's of the same seed: paired bootstrap on each test set."""
+"""Every run against its baseline's of the same seed: paired bootstrap on each test set.
 
-from pathlib import Path
+A result has the counts of its translations, sentence by sentence, so nothing but the results' files
+is needed: not the runs, which may be on another machine or gone.
+"""
+
 from typing import Any
 
-from mute.config import Config
-from mute.data.scored import read_scored
-from mute.evaluate.segments import read_segments
-from mute.evaluate.significance import compare
-from mute.experiment import sections
-from mute.result import HYPOTHESES, hypotheses_file, tokenization_of
+from mute.evaluate.counts import unpack
+from mute.evaluate.significance import compare_counts
 from mute.studies.definitions import Study
 from mute.studies.grid import paired, read_json, results_folder, write_json
 
@@ -16,7 +15,7 @@ FILE = "comparisons.json"
 
 
 def compare_runs(study: Study, task: str) -> None:
-    """Compare what is there; a pair that was compared before, or whose text is gone, is left."""
+    """Compare what is there, but for pairs that were compared before or have no counts."""
     file = results_folder(study.name, task) / FILE
     known = read_json(file) if file.is_file() else {}
     found: dict[str, dict[str, Any]] = {}
@@ -37,17 +36,13 @@ def _comparison(
     of = [each["tests"][test]["hypotheses"] for each in (baseline, result)]
     if known and known["of"] == of:
         return known
-    texts = [_hypotheses(test, each) for each in (baseline, result)]
-    if texts[0] is None or texts[1] is None:
+    both = [each.get("counts", {}).get(test) for each in (baseline, result)]
+    if None in both:  # of an earlier version
         return None
-    data, _ = sections(Config.model_validate(result["config"]))
-    found = compare(
-        texts[0],
-        texts[1],
-        read_scored(data.test[test]).references,
-        tokenize=tokenization_of(data),
-        lowercase=data.tokenizer.lowercase,
-    )
+    first, second = map(unpack, both)
+    if len(first) != len(second):  # the test set has changed in between
+        return None
+    found = compare_counts(first, second, result["tests"][test]["signature"])
     return {
         "of": of,
         "difference": found.difference,
@@ -55,10 +50,3 @@ def _comparison(
         "p": found.p,
         "signature": found.signature,
     }
-
-
-def _hypotheses(test: str, result: dict[str, Any]) -> list[str] | None:
-    """The translations of a test set, if the run folder is there."""
-    _, training = sections(Config.model_validate(result["config"]))
-    file = hypotheses_file(Path(training.run) / HYPOTHESES, test)
-    return read_segments(file) if file.is_file() else None

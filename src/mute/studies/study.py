@@ -42,7 +42,6 @@ def run_study(
     task = runs[0].task
     if len(outcome.finished) == len(runs):
         measure(Trained(study, task, read_results(study, task)))
-    compare_runs(study, task)
     there_is_one = any(read_results(study, task).values())
     return outcome, make_tables(study, task, tell) if there_is_one else None
 
@@ -53,6 +52,7 @@ def make_tables(study: Study, task: str, tell: Tell) -> Path:
     Raises:
         MuteError: no run of the study is finished.
     """
+    compare_runs(study, task)
     summary = summarise(study, task)
     if not summary.rows:
         raise MuteError(f"{results_folder(study.name, task)}: no run of this study is finished yet")

@@ -19,9 +19,12 @@ from typing import Any
 import torch
 
 from mute import experiment
-from mute.config import Config, TrainConfig
+from mute.config import Config, DataConfig, TrainConfig
+from mute.data.scored import read_scored
 from mute.errors import MuteError, Stopped
-from mute.result import HYPOTHESES, RESULT, hypotheses_file, score_tests
+from mute.evaluate.counts import count_sentences, pack
+from mute.evaluate.segments import read_segments
+from mute.result import HYPOTHESES, RESULT, hypotheses_file, score_tests, tokenization_of
 from mute.runtime import status_when_stopped
 from mute.studies.grid import read_json, same_run, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
@@ -70,11 +73,24 @@ def _whole_result(request: Request, run: Path) -> dict[str, Any]:
     return {
         **request.identity,
         **result,
+        "counts": _counts(data, run / HYPOTHESES),
         "average": of_last_checkpoints(run, data, training),
         "tuned": with_tuned_length(run, data, training, result["best"]["step"]),
         "seconds": _seconds(run),
         "threads": torch.get_num_threads(),
     }
+
+
+def _counts(data: DataConfig, hypotheses: Path) -> dict[str, str]:
+    """What BLEU counts in every translation of the test sets: no run is needed to compare them."""
+    found = {}
+    for test, text in data.test.items():
+        lines = read_segments(hypotheses_file(hypotheses, test))
+        cut, lowercase = tokenization_of(data), data.tokenizer.lowercase
+        references = read_scored(text).references
+        counts, _ = count_sentences(lines, references, tokenize=cut, lowercase=lowercase)
+        found[test] = pack(counts)
+    return found
 
 
 def _is_trained(run: Path, config: Config) -> bool:
