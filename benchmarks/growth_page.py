@@ -16,16 +16,19 @@ WHY = {
     "length": (
         "Work per token is a constant and attention's share, which grows with the length: 15.4 + "
         "0.043 MFLOP per piece with one unit in training, 25.2 + 0.097 with four; so training "
-        "slows down as its work grows, and only with 200 pieces and four units the share of the "
-        "peak falls too, since attention's small products and exponentials run far below it. "
-        "Translation is flat up to 100 pieces, where starting its many small operations is most "
-        "of the time, and bends where the scores of a long past outweigh that."
+        "slows down as its work grows, and the share of the peak falls too, from 100 pieces on "
+        "with four units and at 200 with one, since attention's small products and exponentials "
+        "run far below it. Translation with one unit stays within an eighth from 25 to 100 pieces, "
+        "where starting its many small operations is most of the time, and bends where the scores "
+        "of a long past outweigh that; with four units in float32 it falls from 50 on."
     ),
     "batch": (
         "A batch of any size pays once for reading all weights, for starting every operation and, "
         "in training, for the optimizer; speed grows while that is most of the time and bends "
-        "where the products take over: between 1,024 and 2,048 tokens in training, and only at "
-        "64 sentences in translation, where a sentence gives but the 4 rows of its beam."
+        "where the products take over: with one unit most of the gain is had by 2,048 tokens of "
+        "training, while four, which do more work in as many operations, gain less and up to "
+        "8,192; in translation only at 64 sentences, where a sentence gives but the 4 rows of its "
+        "beam."
     ),
     "units": (
         "Each unit adds 3.7 MFLOP per token of training to the 12.8 of what is there once, decoder "

@@ -23,8 +23,8 @@ from mute.analysis.drawing import INK, figure, token_font
 HIDDEN = 0.05
 """Attention below this is not shown, as in the paper's case study."""
 
-_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-_MARKERS = "osD^vP"
+_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a7a7a", "#000000")
+_MARKERS = "osD^vPX*"
 IN_A_ROW = 4
 """Panels that stand side by side."""
 
@@ -189,7 +189,7 @@ class _Colours:
 
 
 def looks() -> Iterator[dict[str, Any]]:
-    """How lines are drawn, one after the other: 18 that can be told apart, then the same again."""
+    """How lines are drawn, one after the other: 24 that can be told apart, then the same again."""
     for dashes, (colour, marker) in cycle(
         product(("-", "--", ":"), zip(_LINES, _MARKERS, strict=True))
     ):

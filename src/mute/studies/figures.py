@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mute.studies.definitions import Study
 from mute.studies.grid import read_results, results_folder
-from mute.studies.summary import Row, Spread, Summary
+from mute.studies.summary import Row, Spread, Summary, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FEW = 8  # points that are each named on the axis
+_EARLY = 1 / 3
+"""The share of a run in which scores rise so fast that all systems look alike."""
 
 Points = Mapping[float, Spread]
 Drawn = dict[str, tuple["Figure", str]]
 """By file name: a figure and its caption."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines over one another."""
+
+    x_label: str
+    y_label: str
+    lines: Mapping[str, Points]
+    """By name."""
+    every_x_named: bool = False
+    from_zero: bool = False
+    """Whether the height of a point is to show its value, not only its distance from others."""
 
 
 def can_draw() -> bool:
@@ -54,33 +68,33 @@ def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dra
             for point in result["curve"]:
                 by_tokens[point["step"] * per_step].append(point["bleu"])
         if by_tokens:
-            lines[row.label] = {
-                tokens: Spread(statistics.mean(values), None, len(values))
-                for tokens, values in sorted(by_tokens.items())
-            }
+            late = {x: each for x, each in by_tokens.items() if x > _EARLY * max(by_tokens)}
+            lines[row.label] = {x: known for x in sorted(late) if (known := spread(late[x]))}
     caption = (
-        "BLEU on the development set after each validation, averaged over the seeds, against what "
-        "was trained on: steps times tokens per batch, of each process."
+        "BLEU on the development set after each validation but those of a run's first third, mean "
+        "and standard deviation over the seeds, against what was trained on: steps times tokens "
+        "per batch, of each process."
     )
-    return {"curves.png": (_lines([("million tokens", "BLEU, dev", lines)]), caption)}
+    return {"curves.png": (_draw([Panel("million tokens", "BLEU, dev", lines)]), caption)}
 
 
 def units(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
     """BLEU and translation speed by the number of units, as the paper's Figure 2."""
     rows = {_setting(results, row, "units"): row for row in summary.rows if row.system}
-    panels = [("units", "BLEU", _by_set(summary, rows))]
+    panels = [Panel("units", "BLEU", _by_set(summary, rows), every_x_named=True)]
     speeds = {
         count: Spread(row.measured["tokens/s"], None, 1)
         for count, row in rows.items()
         if "tokens/s" in row.measured
     }
     if speeds:
-        panels.append(("units", "target tokens/s", {"beam 4, batches of 30": speeds}))
+        lines = {"beam 4, batches of 30": speeds}
+        panels.append(Panel("units", "target tokens/s", lines, every_x_named=True, from_zero=True))
     caption = (
         "BLEU and translation speed by the number of units in each encoder layer (Figure 2 of the "
         "paper)."
     )
-    return {"units.png": (_lines(panels), caption)}
+    return {"units.png": (_draw(panels), caption)}
 
 
 def sample_rate(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
@@ -90,7 +104,8 @@ def sample_rate(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -
         if row.system and row.dev:
             lines[row.label.rpartition(", ")[0]][_setting(results, row, "sample_rate")] = row.dev
     caption = "BLEU on the development set by how often the bias acts (Figure 4 of the paper)."
-    return {"sample-rate.png": (_lines([("sample rate", "BLEU, dev", lines)]), caption)}
+    panel = Panel("sample rate", "BLEU, dev", lines, every_x_named=True)
+    return {"sample-rate.png": (_draw([panel]), caption)}
 
 
 def weights(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
@@ -130,38 +145,34 @@ def _by_set(summary: Summary, rows: Mapping[float, Row]) -> dict[str, Points]:
     return lines
 
 
-def _lines(panels: Iterable[tuple[str, str, Mapping[str, Points]]]) -> Figure:
-    """Panels side by side, each with its labels and its lines by name."""
+def _draw(panels: Sequence[Panel]) -> Figure:
+    """Panels side by side."""
     from mute.analysis.drawing import figure
 
-    every = list(panels)
-    drawn = figure(6.5 if len(every) == 1 else 9.5, 3.4)
-    for axes, (x_label, y_label, lines) in zip(
-        drawn.subplots(1, len(every), squeeze=False)[0], every, strict=True
-    ):
-        _draw(axes, lines)
-        axes.set_xlabel(x_label)
-        axes.set_ylabel(y_label)
+    drawn = figure(6.5 if len(panels) == 1 else 9.5, 3.4)
+    for axes, panel in zip(drawn.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        _draw_panel(axes, panel)
     return drawn
 
 
-def _draw(axes: Axes, lines: Mapping[str, Points]) -> None:
+def _draw_panel(axes: Axes, panel: Panel) -> None:
     from mute.analysis.plots import looks
 
-    for (name, points), look in zip(lines.items(), looks(), strict=False):
+    for (name, points), look in zip(panel.lines.items(), looks(), strict=False):
+        means = [point.mean for point in points.values()]
+        deviations = [point.deviation or 0.0 for point in points.values()]
         axes.errorbar(
-            list(points),
-            [point.mean for point in points.values()],
-            [point.deviation or 0.0 for point in points.values()],
-            **look,
-            label=name,
+            list(points), means, deviations if any(deviations) else None, **look, label=name
         )
-    places = sorted({x for points in lines.values() for x in points})
-    if len(places) <= _FEW:
-        axes.set_xticks(places)
+    if panel.every_x_named:
+        axes.set_xticks(sorted({x for points in panel.lines.values() for x in points}))
+    if panel.from_zero:
+        axes.set_ylim(0, 1.1 * axes.dataLim.y1)
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
     axes.grid(alpha=0.15)
     axes.spines[["top", "right"]].set_visible(False)
-    if lines:
+    if panel.lines:
         axes.legend(frameon=False, fontsize=8)
 
 

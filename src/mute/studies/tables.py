@@ -99,11 +99,13 @@ def _significance_table(summary: Summary) -> str:
 
 
 def _baselines(summary: Summary) -> str:
-    """+ Relative; or, where some rows have a baseline of their own, which."""
+    """+ Relative; or, where some rows have a baseline of their own, all of them."""
     named = {row.baseline for row in summary.rows}
     labels = [row.label for row in summary.rows if row.system in named]
-    own = [f"'{each}' for its like" for each in labels if each != summary.baseline]
-    return ", ".join([f"'{summary.baseline}'" if own else summary.baseline, *own])
+    own = [f"'{each}'" for each in labels if each != summary.baseline]
+    if not own:
+        return summary.baseline
+    return " or ".join([f"'{summary.baseline}'", *own]) + ", whichever is of the same kind"
 
 
 def _footer(summary: Summary) -> str:
@@ -123,7 +125,7 @@ def _footer(summary: Summary) -> str:
         if row.mixed
     ]
     if summary.missing:
-        lines.append(f"Not run yet: {', '.join(summary.missing)}.")
+        lines.append(f"Not run yet: {'; '.join(summary.missing)}.")
     if summary.signatures:
         lines.append("Signature: " + ", ".join(f"`{each}`" for each in summary.signatures) + ".")
     if summary.commits:

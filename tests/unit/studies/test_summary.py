@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 from mute.studies.definitions import Study, System
-from mute.studies.figures import curves, weights, write_figures
+from mute.studies.figures import curves, units, weights, write_figures
 from mute.studies.grid import paired, read_json, read_results, results_folder, write_json
 from mute.studies.study import make_tables
 from mute.studies.summary import Spread, dagger, spread, summarise
@@ -95,7 +96,7 @@ def test_a_system_may_have_a_baseline_of_its_own() -> None:
     study = replace(STUDY, systems=(*STUDY.systems[:2], late))
     *_, row = summarise(study, "toy").rows
     assert row.difference == pytest.approx((3 + 2 + 3) / 3)  # from 41, 42 and 32
-    assert "Δ: difference from '+ Relative', 'Seq' for its like, seed by seed" in markdown(
+    assert "Δ: difference from '+ Relative' or 'Seq', whichever is of the same kind" in markdown(
         study, summarise(study, "toy")
     )
     pairs = {(system, its["system"]) for system, its, _ in paired(study, "toy")}
@@ -184,6 +185,36 @@ def test_curves_of_different_batches_are_compared_at_equal_tokens() -> None:
     ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
     (axes,) = figure.axes
     assert [np.asarray(line.get_xdata()).tolist() for line in axes.lines] == [[2.048]] * 2
+
+
+def test_curves_leave_out_where_all_rise_alike_and_show_the_spread_over_seeds() -> None:
+    curve = [{"step": 1000 * n, "bleu": 10.0 * n} for n in range(1, 7)]
+    shifted = [{**point, "bleu": point["bleu"] + 2} for point in curve]
+    for seed, of_seed in enumerate((curve, shifted), 1):
+        result("made-up", "seq", seed, 40.0, {"t": 30.0}, curve=of_seed)
+    ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
+    (container,) = figure.axes[0].containers
+    assert isinstance(container, ErrorbarContainer)
+    line, _, (bars,) = container.lines
+    assert line is not None
+    assert np.asarray(line.get_ydata()).tolist() == [31, 41, 51, 61]
+    low, high = bars.get_segments()[0][:, 1]
+    assert (low, high) == pytest.approx((31 - 2**0.5, 31 + 2**0.5))
+
+
+def test_a_speed_is_drawn_from_zero() -> None:
+    systems = tuple(System(f"u{count}", f"{count} units", "x") for count in (1, 2))
+    study = replace(STUDY, systems=systems, baseline="u1", figures=("units",))
+    for count, system in enumerate(systems, 1):
+        config = {"model": {"units": count}, "train": TRAINING}
+        result("made-up", system.name, 1, 40.0, {"t": 30.0}, config=config)
+    speeds = {"u1": {"tokens/s": 1700.0}, "u2": {"tokens/s": 1600.0}}
+    measured = {"of": {}, "columns": speeds, "rows": []}
+    write_json(measured, results_folder("made-up", "toy") / "measures.json")
+    ((figure, _),) = units(summarise(study, "toy"), read_results(study, "toy")).values()
+    scores, speed = figure.axes
+    assert scores.get_ylim()[0] > 20
+    assert speed.get_ylim()[0] == 0
 
 
 def test_no_two_lines_of_a_figure_look_the_same() -> None:
