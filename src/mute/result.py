@@ -16,6 +16,7 @@ from mute.model.fusion import Fusion, SequentialFusion
 from mute.model.transformer import Transformer
 from mute.runtime import source_commit
 from mute.train.checkpoint import TrainState
+from mute.train.log import read_log
 from mute.translate.translator import Translator, load
 
 RESULT, HYPOTHESES = "result.json", "hypotheses"
@@ -38,7 +39,7 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
         "best": {"step": state.best_step, "dev_bleu": state.best_score},
         "tests": score_tests(translator, data, config.train, run / HYPOTHESES),
         "units": _units(translator.models[0]),
-        "curve": _curve(run / "log.jsonl"),
+        "curve": _curve(run),
     }
     path = run / RESULT
     write_whole(json.dumps(result, indent=1) + "\n", path)
@@ -121,10 +122,11 @@ def _fusion(fusion: Fusion) -> dict[str, Any]:
     return facts
 
 
-def _curve(log: Path) -> list[dict[str, Any]]:
+def _curve(run: Path) -> list[dict[str, Any]]:
     """The validations of a run, in order."""
-    records = map(json.loads, log.read_text(encoding="utf-8").splitlines())
     kept = ("step", "loss", "bleu")
     return [
-        {key: record[key] for key in kept} for record in records if record["kind"] == "validation"
+        {key: record[key] for key in kept}
+        for record in read_log(run)
+        if record["kind"] == "validation"
     ]

@@ -229,6 +229,23 @@ def test_a_run_that_died_while_it_validated_loses_nothing(
     assert_same(final_tensors(tmp_path), final_tensors(uninterrupted))
 
 
+def test_a_run_that_died_right_after_a_validation_repeats_it_without_a_trace(
+    experiment_file: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    def dying(*_: Any) -> Any:
+        raise _Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mute.train.trainer.update_state", dying)
+        with pytest.raises(_Killed):
+            train(experiment_file, tmp_path)
+    assert [record["step"] for record in records(tmp_path, "validation")] == [6]
+    assert train(experiment_file, tmp_path) == 0
+    for kind in ("validation", "units"):
+        assert [record["step"] for record in records(tmp_path, kind)] == [6, 12]
+    assert_same(final_tensors(tmp_path), final_tensors(uninterrupted))
+
+
 def test_a_run_that_is_cut_short_is_validated_all_the_same(
     experiment_file: Path, tmp_path: Path
 ) -> None:

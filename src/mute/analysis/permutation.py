@@ -1,15 +1,14 @@
 """The order that the units of a sequential model have found or were given, and the way to it."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from mute.errors import MuteError
 from mute.model.fusion import LearnedOrder, SequentialFusion
 from mute.model.layer import MultiUnitLayer
+from mute.train.log import LOG, read_log
 
 NEAR = 0.05
 """M passes for a permutation if none of its entries is further away from one."""
@@ -77,18 +76,13 @@ def read_course(run: Path, layers: slice) -> Course | None:
     Raises:
         MuteError: the log is damaged.
     """
-    path = run / "log.jsonl"
-    if not path.is_file():
+    if not (run / LOG).is_file():
         return None
     course = Course([], [], [], [])
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            record = json.loads(line)
-            if record["kind"] == "units":
-                course.steps.append(int(record["step"]))
-                course.alpha.append(record["alpha"][layers])
-                course.effective.append(record["coefficients"][layers])
-                course.penalty.append(record["penalty"][layers])
-        except (ValueError, KeyError, TypeError):
-            raise MuteError(f"{path}:{number}: not a record of a training run") from None
+    for record in read_log(run):
+        if record["kind"] == "units":
+            course.steps.append(record["step"])
+            course.alpha.append(record["alpha"][layers])
+            course.effective.append(record["coefficients"][layers])
+            course.penalty.append(record["penalty"][layers])
     return course if course.steps else None

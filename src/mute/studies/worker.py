@@ -30,6 +30,7 @@ from mute.studies.grid import read_json, same_run, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
 from mute.train.checkpoint import checkpoints, remove_old, step_of
 from mute.train.folder import alone_in
+from mute.train.log import LOG
 from mute.translate.translator import load
 
 
@@ -126,7 +127,7 @@ def _taking_time(run: Path) -> Iterator[None]:
 
 
 def _seconds_so_far(run: Path) -> float:
-    file, log = run / "time.json", run / "log.jsonl"
+    file, log = run / "time.json", run / LOG
     if not file.is_file():
         return 0.0
     record = read_json(file)

@@ -3,14 +3,16 @@
 A checkpoint is a folder `step-00012000` with the weights, their average and the optimizer's
 moments as safetensors, and `state.json` with the rest. It is written under another name, pushed
 to the disk and renamed, so a folder with the right name was complete when it was made; checksums
-in `state.json` tell whether it still is.
+in `state.json` tell whether it still is. A validation changes nothing but the state, so it replaces
+that file alone.
 """
 
 import json
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
@@ -58,27 +60,55 @@ def save_checkpoint(folder: Path, state: TrainState, tensors: Mapping[str, Tenso
     """
     final = _path(folder, state.step)
     draft = folder / f".{final.name}.writing"
-    try:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        sums = {}
-        for name, values in tensors.items():
-            path = draft / f"{name}.safetensors"
-            save_tensors(values, path)
-            sums[path.name] = _checksum(path)
-        content = {"format": FORMAT, "state": asdict(state), "files": sums}
-        (draft / STATE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        for path in (*draft.iterdir(), draft):
-            push_to_disk(path)
-        shutil.rmtree(final, ignore_errors=True)
-        draft.rename(final)
-    except OSError as error:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise MuteError(
-            f"{final}: cannot be saved ({error.strerror}); the checkpoints before it are intact: "
-            f"make room and run the same command again"
-        ) from None
+    with _refusals_told(final):
+        try:
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir(parents=True)
+            sums = {}
+            for name, values in tensors.items():
+                path = draft / f"{name}.safetensors"
+                save_tensors(values, path)
+                sums[path.name] = _checksum(path)
+            _write_state(draft / STATE, state, sums)
+            for path in (*draft.iterdir(), draft):
+                push_to_disk(path)
+            shutil.rmtree(final, ignore_errors=True)
+            draft.rename(final)
+        except OSError:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
     return final
+
+
+def update_state(folder: Path, state: TrainState) -> None:
+    """Tell the checkpoint of this very step of what has become known since it was saved.
+
+    Raises:
+        MuteError: the disk is full or refuses, or the checkpoint is gone.
+    """
+    checkpoint = _path(folder, state.step)
+    draft = checkpoint / f".{STATE}.writing"
+    with _refusals_told(checkpoint):
+        sums = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))["files"]
+        _write_state(draft, state, sums)
+        push_to_disk(draft)
+        draft.replace(checkpoint / STATE)
+
+
+def _write_state(path: Path, state: TrainState, sums: Mapping[str, str]) -> None:
+    content = {"format": FORMAT, "state": asdict(state), "files": sums}
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _refusals_told(checkpoint: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise MuteError(
+            f"{checkpoint}: cannot be saved ({error.strerror}); the checkpoints before it are "
+            f"intact: make room and run the same command again"
+        ) from None
 
 
 def checkpoints(folder: Path) -> list[Path]:
@@ -158,15 +188,26 @@ def _path(folder: Path, step: int) -> Path:
 
 
 def _load(path: Path) -> tuple[TrainState, dict[str, Tensors]]:
+    content = _read_state(path)
+    state = TrainState(**content["state"])
+    state.position = Position(*state.position)
+    if state.validated_step < 0:
+        state.validated_step = state.step
+    files = content["files"]
+    return state, {Path(name).stem: _load_file(path / name, files[name]) for name in files}
+
+
+def _read_state(path: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((path / STATE).read_text(encoding="utf-8"))
     if content["format"] != FORMAT:
         raise ValueError(f"format {content['format']}, not {FORMAT}")
-    for name, checksum in content["files"].items():
-        if _checksum(path / name) != checksum:
-            raise ValueError(f"{name} is damaged or cut short")
-    state = TrainState(**content["state"])
-    state.position = Position(*state.position)
-    return state, {Path(name).stem: load_file(path / name) for name in content["files"]}
+    return content
+
+
+def _load_file(path: Path, checksum: str) -> Tensors:
+    if _checksum(path) != checksum:
+        raise ValueError(f"{path.name} is damaged or cut short")
+    return load_file(path)
 
 
 def weights_of(path: Path) -> Tensors:
@@ -176,20 +217,13 @@ def weights_of(path: Path) -> Tensors:
         MuteError: the checkpoint is not whole.
     """
     try:
-        _, tensors = _load(path)
+        files = _read_state(path)["files"]
+        name = "average.safetensors" if "average.safetensors" in files else "weights.safetensors"
+        return _load_file(path / name, files[name])
     except _NOT_WHOLE as error:
         raise MuteError(f"{path}: not a whole checkpoint ({error})") from None
-    return tensors.get("average", tensors["weights"])
 
 
 def _checksum(path: Path) -> str:
-    digest = blake2b(digest_size=16)
-    for block in _blocks(path):
-        digest.update(block)
-    return digest.hexdigest()
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            yield block
+        return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mute.files import write_whole
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
+from mute.train.log import LOG
 
 # What the live line has room for, by the kind of record, and how it calls it.
 _LIVE = {
@@ -55,7 +55,7 @@ class Progress(Silence):
         from rich.table import Column
         from torch.utils.tensorboard import SummaryWriter
 
-        self._log = (run / "log.jsonl").open("a", encoding="utf-8")
+        self._log = (run / LOG).open("a", encoding="utf-8")
         self._board = SummaryWriter(str(run / "tensorboard"), purge_step=step + 1)
         self._console = Console(stderr=True, soft_wrap=True)
         self._bar = Bar(
@@ -138,13 +138,3 @@ def _number(value: float) -> str:
 
 def _written(facts: Mapping[str, str]) -> str:
     return " ".join(f"{name} {value}" for name, value in facts.items())
-
-
-def forget_after(run: Path, step: int) -> None:
-    """Drop the records of steps that a resumed run is about to repeat."""
-    path = run / "log.jsonl"
-    if not path.is_file():
-        return
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= step]
-    write_whole("".join(kept), path)

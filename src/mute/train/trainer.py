@@ -19,12 +19,19 @@ from mute.model.folder import load_weights
 from mute.model.transformer import Transformer
 from mute.runtime import bfloat16_is_safe, seed_of
 from mute.train.average import WeightAverage
-from mute.train.checkpoint import TrainState, load_together, remove_old, save_checkpoint
+from mute.train.checkpoint import (
+    TrainState,
+    load_together,
+    remove_old,
+    save_checkpoint,
+    update_state,
+)
 from mute.train.group import Group, without_exchange
 from mute.train.interruption import listening_for_signals, memory_advice
+from mute.train.log import LOG, forget_after
 from mute.train.objective import Objective
 from mute.train.optimizer import load_moments, make_optimizer, moments
-from mute.train.progress import Progress, Silence, forget_after
+from mute.train.progress import Progress, Silence
 from mute.train.schedule import learning_rate
 
 LOG_EVERY = 50
@@ -104,10 +111,12 @@ class Trainer:
         return self.state
 
     def _validate_if_due(self, validate: Validator, keep_best: Keeper) -> None:
-        """Validate, unless this step was validated before, and save what that has changed."""
+        """Validate a step that is saved, unless that was done, and save what it has changed."""
         if self.state.validated_step != self.state.step and self._due(self.config.validate_every):
             self.validate(validate, keep_best)
-            self.save()
+            if self.group.leads:
+                update_state(self.run / "checkpoints", self.state)
+            self.group.wait()
 
     def ask_to_stop(self) -> None:
         """Have the run finish the next step, in which all processes hear of it, save and leave."""
@@ -176,13 +185,13 @@ class Trainer:
         self.progress.record("refused", self.state.step, {"in_a_row": in_a_row, "lines": lines})
         self.progress.tell(
             f"step {self.state.step}: the loss or its gradient is not finite, so the step is not "
-            f"applied; its lines are in log.jsonl"
+            f"applied; its lines are in {LOG}"
         )
         if in_a_row >= self.config.max_bad_steps:
             raise MuteError(
                 f"the loss was not finite in {in_a_row} steps in a row, up to step "
                 f"{self.state.step}; the last checkpoint is intact: look at the lines in "
-                f"{self.run / 'log.jsonl'}, or lower train.learning_rate or set train.clip in a "
+                f"{self.run / LOG}, or lower train.learning_rate or set train.clip in a "
                 f"new train.run"
             )
 
@@ -227,7 +236,7 @@ class Trainer:
         """
         found = load_together(self.run / "checkpoints", self.group)
         if self.group.leads:
-            forget_after(self.run, found[0].step if found else 0)
+            forget_after(self.run, found[0] if found else TrainState(validated_step=0))
         self.group.wait()
         if found is None:
             return []
@@ -235,8 +244,6 @@ class Trainer:
         self.state, tensors, complaints = found
         self._check_step_size(self.state.batches_per_step, now)
         self.state.batches_per_step = now
-        if self.state.validated_step < 0:
-            self.state.validated_step = self.state.step
         load_weights(self.model, tensors["weights"])
         if self.average:
             self.average.load(tensors["average"])

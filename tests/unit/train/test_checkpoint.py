@@ -14,6 +14,7 @@ from mute.train.checkpoint import (
     remove_old,
     save_checkpoint,
     step_of,
+    update_state,
     weights_of,
 )
 from mute.train.group import Group
@@ -22,7 +23,7 @@ from tests.unit.full_disk import said_on_a_full_disk
 
 def saved(folder: Path, step: int) -> Path:
     tensors = {"weights": {"a": torch.full((3,), float(step))}}
-    state = TrainState(step=step, position=Position(2, step), best_score=31.5)
+    state = TrainState(step, Position(2, step), best_score=31.5, validated_step=step - 5)
     return save_checkpoint(folder, state, tensors)
 
 
@@ -32,10 +33,39 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     found = load_latest(tmp_path)
     assert found is not None
     state, tensors, complaints = found
-    assert state == TrainState(step=20, position=Position(2, 20), best_score=31.5)
+    assert state == TrainState(20, Position(2, 20), best_score=31.5, validated_step=15)
     assert isinstance(state.position, Position)
     assert torch.equal(tensors["weights"]["a"], torch.full((3,), 20.0))
     assert complaints == []
+
+
+def test_what_a_validation_finds_is_added_to_the_checkpoint_of_its_step(tmp_path: Path) -> None:
+    saved(tmp_path, 10)
+    validated = TrainState(step=10, best_score=40.0, best_step=10, validated_step=10)
+    update_state(tmp_path, validated)
+    found = load_latest(tmp_path)
+    assert found is not None
+    assert found[0] == validated
+    assert torch.equal(found[1]["weights"]["a"], torch.full((3,), 10.0))
+
+
+def test_a_disk_that_is_full_by_then_leaves_the_checkpoint_as_it_was(
+    tmp_path: Path,
+) -> None:
+    path = saved(tmp_path, 10)
+    before = load_latest(tmp_path)
+    whole = len((path / "state.json").read_text())
+    told = said_on_a_full_disk(f"""
+from mute.train.checkpoint import TrainState, update_state
+state = TrainState(10, best_score=40.0)
+try_with_room_for({whole // 2}, lambda: update_state(Path({str(tmp_path)!r}), state))
+""")
+    assert len(told) == 1
+    assert "step-00000010: cannot be saved (" in told[0]
+    after = load_latest(tmp_path)
+    assert before is not None
+    assert after is not None
+    assert (after[0], after[2]) == (before[0], [])
 
 
 def test_no_checkpoint_is_a_fresh_start(tmp_path: Path) -> None:
