@@ -9,7 +9,6 @@ Writes results/bench/data.json; `loader.py` has the loader at full size.
 
 import argparse
 import gzip
-import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,13 @@ import yaml
 from loader import open_shards
 from outcome import save
 
+# Runs a command and tells the largest of its processes, in kB. A small process of its own does it,
+# since every process inherits the peak of the one that starts it.
+LARGEST = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=sys.stderr)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
 WORDS = 200_000
 BLOCK = 100_000
 
@@ -72,11 +78,10 @@ def measure(pairs: int) -> dict[str, float]:
         config = folder / "config.yaml"
         config.write_text(yaml.safe_dump({"data": data}))
         start = time.monotonic()
-        subprocess.run(
-            [sys.executable, "-m", "mute", "prepare", str(config)], check=True, capture_output=True
-        )
+        command = [sys.executable, "-c", LARGEST, sys.executable, "-m", "mute", "prepare"]
+        said = subprocess.run([*command, str(config)], check=True, capture_output=True, text=True)
         seconds = time.monotonic() - start
-        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        largest = int(said.stdout) / 1024
         opened = open_shards(folder / "prepared" / "train")
         size = sum(path.stat().st_size for path in (folder / "prepared").rglob("*.npy"))
     return {

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mute.studies.tables import grid
+
 Rows = list[dict[str, Any]]
 
 
@@ -41,7 +43,7 @@ def _targets(targets: Rows) -> list[str]:
         ]
         for each in targets
     ]
-    return _table(heads, cells)
+    return grid(heads, cells).splitlines()
 
 
 def _speeds(settings: Rows) -> list[str]:
@@ -54,15 +56,10 @@ def _speeds(settings: Rows) -> list[str]:
         for compute in settings[0]["identical"]:
             shares = [f"{100 * each['identical'][compute]:.1f} %" for each in settings]
             cells.append([f"identical translations, {compute}", *shares])
-    return _table(heads, cells)
+    return grid(heads, cells).splitlines()
 
 
 def _speed(row: dict[str, Any] | None) -> str:
     if row is None:
         return "–"
     return f"{row['tokens_per_second']:,.0f} ({row['to_ctranslate2']:.2f} ×)"
-
-
-def _table(heads: list[str], cells: list[list[str]]) -> list[str]:
-    align = ["---", *("---:" for _ in heads[1:])]
-    return [f"| {' | '.join(row)} |" for row in (heads, align, *cells)]

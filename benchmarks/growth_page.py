@@ -10,6 +10,7 @@ from matplotlib.ticker import NullLocator, PercentFormatter, StrMethodFormatter
 
 from mute.analysis.drawing import INK, figure, to_png
 from mute.analysis.plots import looks
+from mute.studies.tables import grid
 
 # The work in these sentences is the one that is counted, where all else is as in `growth.Point`.
 WHY = {
@@ -120,9 +121,7 @@ def _table(axis: str, rows: Rows) -> list[str]:
     for name, line in _lines(axis, once).items():
         work = name.replace("float32", "MFLOP")
         cells.append([work, *(f"{row['mflop_per_token']:.1f}" for row in line)])
-    heads = ["", *(f"{place:,}" for place in places)]
-    align = ["---", *("---:" for _ in places)]
-    return [f"| {' | '.join(row)} |" for row in (heads, align, *cells)]
+    return grid(["", *(f"{place:,}" for place in places)], cells).splitlines()
 
 
 def _lines(axis: str, rows: Iterable[dict[str, Any]]) -> dict[str, Rows]:

@@ -3,22 +3,20 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import torch
 from contenders import Batches, Run, Search
 from outcome import ROOT
+from peers import make_environment
 
 from mute.config import ModelConfig
 from mute.data.vocabulary import BOS, EOS, PAD
 from mute.translate.engine import Compute
 
 TRANSFORMERS = "5.22.2"
-_HOME = ROOT / "benchmarks" / ".huggingface"
 
 
 class HuggingFace:
@@ -37,7 +35,9 @@ class HuggingFace:
         shape = _marian(config, vocabulary)
         versions = self._ask({"threads": torch.get_num_threads(), "config": shape})
         if versions != {"torch": torch.__version__, "transformers": TRANSFORMERS}:
-            raise SystemExit(f"{_HOME} has {versions}: delete it, and it will be made anew")
+            raise SystemExit(
+                f"benchmarks/.huggingface has {versions}: delete it, and it will be made anew"
+            )
 
     def run(self, batches: Batches, search: Search) -> Run:
         """See `Contender.run`."""
@@ -61,8 +61,10 @@ class HuggingFace:
 @contextmanager
 def hugging_face(config: ModelConfig, vocabulary: int) -> Iterator[HuggingFace]:
     """Marian, for as long as it is needed."""
+    package = f"transformers=={TRANSFORMERS}"
+    python = make_environment("huggingface", package, [package])
     with subprocess.Popen(
-        [str(_environment()), str(ROOT / "benchmarks" / "marian.py")],
+        [str(python), str(ROOT / "benchmarks" / "marian.py")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -70,17 +72,6 @@ def hugging_face(config: ModelConfig, vocabulary: int) -> Iterator[HuggingFace]:
     ) as process:
         # It ends when nothing more can be asked: leaving closes its standard input.
         yield HuggingFace(process, config, vocabulary)
-
-
-def _environment() -> Path:
-    """The Python of a virtual environment with transformers, made once."""
-    python = _HOME / "bin" / "python"
-    if not (_HOME / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", str(_HOME)], check=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt")]
-        subprocess.run([*pip, "torch", f"transformers=={TRANSFORMERS}"], check=True)
-        (_HOME / "ready").touch()
-    return python
 
 
 def _marian(config: ModelConfig, vocabulary: int) -> dict[str, Any]:

@@ -24,7 +24,7 @@ BLOCK = 100_000
 WMT18 = 18_400_000
 
 OPEN = """
-import json, resource, sys, time
+import json, sys, time
 from pathlib import Path
 start = time.monotonic()
 from mute.data.batching import BatchStream, Position, make_batch, padding_share
@@ -35,9 +35,11 @@ batches = BatchStream(pairs, 4096, seed=1).after(Position())
 first, _ = next(batches)
 make_batch(pairs, first)
 ready = time.monotonic()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 status = Path("/proc/self/status").read_text().splitlines()
-own = next(int(line.split()[1]) / 1024 for line in status if line.startswith("RssAnon"))
+peak, own = (  # not getrusage: there a process inherits the peak of its parent
+    next(int(line.split()[1]) / 1024 for line in status if line.startswith(name))
+    for name in ("VmHWM", "RssAnon")
+)
 some = [first, *(next(batches)[0] for _ in range(500))]
 print(json.dumps({"import_s": round(imported - start, 2), "ready_s": round(ready - imported, 2),
                   "peak_mb": round(peak), "own_mb": round(own),

@@ -71,9 +71,9 @@ def our_speed(tree: Path, system: str, trial: Trial) -> Speed:
         "train.save_every=1000000",
     ):
         command += ["--set", setting]
-    record = r"train \d+: .*tokens_per_second ([\d.e+]+)"
+    record = r"train \d+: .*tokens_per_second ([\d.,e+]+)"  # 9876 or 12,345; once 1.234e+04
     records = watch(command, record, RECORDS, tree, package_of(tree))
-    per_second = statistics.median(float(each[1]) for each in records[WARM_UP:])
+    per_second = statistics.median(float(each[1].replace(",", "")) for each in records[WARM_UP:])
     return Speed(per_second, _tokens_per_batch(trial))
 
 

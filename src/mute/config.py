@@ -50,7 +50,7 @@ class UnitsConfig(Strict):
     bias: Annotated[Sequence[BiasKind], AfterValidator(tuple)] = ()
     """The noise each unit sees its input through in training; units not named see it clean."""
     sample_rate: float = Field(0.85, ge=0, le=1)
-    """How often the bias acts: one draw per layer and step."""
+    """How often the bias acts: one draw for every layer and batch, common to its units."""
     sequential: bool = False
     """Put the units into an order and accumulate their outputs."""
     order: Literal["learned", "fixed"] = "learned"

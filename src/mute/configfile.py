@@ -189,7 +189,12 @@ def _lines(node: yaml.Node | None, path: KeyPath) -> Iterable[tuple[KeyPath, int
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.2's numbers: PyYAML alone reads 1e-4 as a string."""
+    """YAML 1.2: PyYAML alone reads 1e-4 as a string, and a run called 2026-11-16 as a date."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 (as PyYAML has it)
+        first: [each for each in known if each[0] != "tag:yaml.org,2002:timestamp"]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
 _Loader.add_implicit_resolver(

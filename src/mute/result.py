@@ -17,6 +17,7 @@ from mute.model.transformer import Transformer
 from mute.runtime import source_commit
 from mute.train.checkpoint import TrainState
 from mute.train.log import read_log
+from mute.translate.render import as_text
 from mute.translate.translator import Translator, load
 
 RESULT, HYPOTHESES = "result.json", "hypotheses"
@@ -87,7 +88,7 @@ def translate_and_score(
         the translations, and their BLEU
     """
     translations = translator.translate(sources, training.beam, training.length_penalty)
-    hypotheses = [translation.text for translation in translations]
+    hypotheses = [as_text(translation) for translation in translations]
     cut, lowercase = tokenization_of(data), data.tokenizer.lowercase
     return hypotheses, bleu(hypotheses, references, tokenize=cut, lowercase=lowercase)
 

@@ -15,7 +15,8 @@ STOPPED = 3
 """The exit status of a run that was asked to stop, and saved."""
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
-_KEEP = 2**31 - 1
+_KEEP, _KEEP_IN_OLD_GLIBC = 2**31 - 1, 2**25
+"""Bytes up to which blocks stay with the process; some versions allow no more than the latter."""
 
 
 def keep_freed_memory() -> None:
@@ -28,7 +29,8 @@ def keep_freed_memory() -> None:
         return
     mallopt = getattr(ctypes.CDLL(ctypes.util.find_library("c")), "mallopt", None)
     if mallopt is not None:
-        mallopt(_M_MMAP_THRESHOLD, _KEEP)
+        if not mallopt(_M_MMAP_THRESHOLD, _KEEP):
+            mallopt(_M_MMAP_THRESHOLD, _KEEP_IN_OLD_GLIBC)
         mallopt(_M_TRIM_THRESHOLD, _KEEP)
 
 

@@ -160,8 +160,13 @@ def test_of_a_single_unit_the_page_says_what_cannot_be_shown(
 ) -> None:
     plain = ["model.units=1", "model.bias=[]", "model.sequential=false", "train.steps=3"]
     assert train(experiment_file, tmp_path / "run", *plain, "train.validate_every=3") == 0
-    out = tmp_path / "out"
-    assert run("analyze", str(tmp_path / "run"), "--src", text["en"], "--out", str(out)) == 0
+    out = tmp_path / "run" / "analysis"
+    out.mkdir()
+    (out / "analysis.json").write_text('{"figures": ["muting.png"]}')
+    for earlier in ("muting.png", "attention-of-mine.png"):
+        (out / earlier).touch()
+    assert run("analyze", str(tmp_path / "run"), "--src", text["en"]) == 0
+    (out / "attention-of-mine.png").unlink()  # what is not of an earlier analysis stays
     found = numbers(out)
     assert found["diversity"] is None
     assert found["muting"] is None

@@ -160,3 +160,11 @@ def test_a_wrong_override_is_told_as_it_was_typed(
 ) -> None:
     with pytest.raises(MuteError, match=message):
         load_config(written(tmp_path, ""), [override])
+
+
+@pytest.mark.parametrize("name", ["2026-11-16", "2026-13-01"])
+def test_a_date_is_a_name_like_any_other(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, f"train: {{run: {name}}}\n")
+    for config in (load_config(path), load_config(path, [f"train.run={name}"])):
+        assert config.train is not None
+        assert config.train.run == name

@@ -53,6 +53,21 @@ def test_freed_memory_is_kept() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_c_library_that_refuses_so_much_is_asked_for_less() -> None:
+    asked = []
+
+    def mallopt(parameter: int, value: int) -> int:
+        asked.append((parameter, value))
+        return int(value <= 2**25 or parameter == -1)
+
+    with (
+        mock.patch("sys.platform", "linux"),
+        mock.patch("ctypes.CDLL", return_value=mock.Mock(mallopt=mallopt)),
+    ):
+        runtime.keep_freed_memory()
+    assert asked == [(-3, 2**31 - 1), (-3, 2**25), (-1, 2**31 - 1)]
+
+
 def test_without_a_gpu_the_device_is_the_cpu() -> None:
     with mock.patch("torch.cuda.is_available", return_value=False):
         assert runtime.choose_device() == torch.device("cpu")

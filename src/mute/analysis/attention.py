@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from mute.model.attention import Attention
-from mute.model.layer import MultiUnitLayer
+from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer
 
 
@@ -26,7 +26,7 @@ def unit_attention(model: Transformer, source: Tensor) -> list[Tensor]:
         for each encoder layer (I, B, h, S, S), rows sum to 1; units that share one attention
         show it I times, and units of a kind without attention have no heads: (I, B, 0, S, S)
     """
-    layers = [layer for layer in model.encoder.layers if isinstance(layer, MultiUnitLayer)]
+    layers = multi_unit_layers(model.encoder.layers)
     batch, length = source.shape
     seen = [
         torch.empty(len(layer.fusion()), batch, 0, length, length, device=source.device)

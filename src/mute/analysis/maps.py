@@ -9,7 +9,7 @@ from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import EOS, SPECIALS
 from mute.errors import MuteError
 from mute.model.attention import SelfAttention
-from mute.model.layer import MultiUnitLayer
+from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer
 
 SHOWN = 3
@@ -32,7 +32,7 @@ class AttentionMaps:
 
 def has_attention(model: Transformer) -> bool:
     """Whether the encoder's units attend; another kind may not."""
-    layers = [layer for layer in model.encoder.layers if isinstance(layer, MultiUnitLayer)]
+    layers = multi_unit_layers(model.encoder.layers)
     return all(isinstance(layer.units.mixer, SelfAttention) for layer in layers)
 
 

@@ -62,17 +62,26 @@ def write_report(analysis: Analysis, folder: Path) -> Path:
         MuteError: the folder cannot be written to.
     """
     open_folder(folder)
-    for earlier in folder.glob("attention-*.png"):  # of other lines, maybe
-        earlier.unlink()
+    _remove_earlier_figures(folder)
     parts = list(sections(analysis))
-    for part in parts:
-        if part.figure is not None:
-            (folder / f"{part.name}.png").write_bytes(to_png(part.figure))
-    numbers = {"mute": __version__, **asdict(analysis)}
+    figures = {f"{part.name}.png": part.figure for part in parts if part.figure is not None}
+    for file, drawn in figures.items():
+        (folder / file).write_bytes(to_png(drawn))
+    numbers = {"mute": __version__, "figures": list(figures), **asdict(analysis)}
     (folder / NUMBERS).write_text(json.dumps(numbers) + "\n", encoding="utf-8")
     page = folder / PAGE
     page.write_text(_page(analysis, parts), encoding="utf-8")
     return page
+
+
+def _remove_earlier_figures(folder: Path) -> None:
+    """Delete what an earlier analysis drew here: this one may have fewer figures, or others."""
+    try:
+        earlier = json.loads((folder / NUMBERS).read_text(encoding="utf-8"))["figures"]
+    except (OSError, ValueError, KeyError):  # there was none, or one of an earlier version
+        return
+    for file in earlier:
+        (folder / Path(file).name).unlink(missing_ok=True)
 
 
 def sections(analysis: Analysis) -> Iterator[Section]:

@@ -100,7 +100,12 @@ def analyze_command(
     source: Annotated[
         Path, typer.Option("--src", metavar="FILE", help="Sentences: plain, .gz, .xz, SGML.")
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the page is written.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where the page is written.", show_default="MODEL/analysis"
+        ),
+    ] = None,
     target: Annotated[
         Path | None,
         typer.Option("--tgt", metavar="FILE", help="Their translations, for BLEU when muting."),
@@ -135,7 +140,8 @@ def analyze_command(
     from mute.translate.progress import LineProgress
 
     texts = read_parallel([source, target] if target else [source])
-    report.open_folder(out)
+    folder = out or model / "analysis"
+    report.open_folder(folder)
     with LineProgress(visible=sys.stderr.isatty()) as progress:
         found = analyze(
             model,
@@ -145,7 +151,7 @@ def analyze_command(
             diagonal=diagonal,
             tell=progress.watch,
         )
-    typer.echo(report.write_report(found, out))
+    typer.echo(report.write_report(found, folder))
 
 
 def _tokenization(name: str) -> "Tokenization":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mute.errors import MuteError
 from mute.evaluate.score import Tokenization, bleu_metric
 
 Counts = NDArray[np.int64]
@@ -29,7 +30,16 @@ def count_sentences(
         references: one or more whole reference translations, each as many lines
         tokenize: see `bleu_metric`
         lowercase: ignore case
+
+    Raises:
+        MuteError: a reference has more or fewer lines than there are translations.
     """
+    for reference in references:
+        if len(reference) != len(hypotheses):
+            raise MuteError(
+                f"there are {len(hypotheses):,} translations, but a reference has "
+                f"{len(reference):,} lines; a score needs a line of each for every sentence"
+            )
     metric = bleu_metric(tokenize, lowercase=lowercase)
     texts = [list(each) for each in references]
     counts = np.array(metric._extract_corpus_statistics(list(hypotheses), texts))

@@ -42,3 +42,8 @@ class MultiUnitLayer(nn.Module):
         """(I,): 0 for a unit left out of this step, else what makes up for those on average."""
         draws = torch.rand(len(self.fusion.alpha), generator=generator)
         return (draws >= self.drop_branch) / (1 - self.drop_branch)
+
+
+def multi_unit_layers(stack: nn.ModuleList) -> list[MultiUnitLayer]:
+    """The layers of a stack, but for those that translation has replaced by faster ones."""
+    return [layer for layer in stack if isinstance(layer, MultiUnitLayer)]

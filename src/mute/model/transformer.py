@@ -12,7 +12,7 @@ from mute.model.decoder import Decoder
 from mute.model.embedding import token_table
 from mute.model.encoder import Encoder
 from mute.model.fusion import Fusion
-from mute.model.layer import MultiUnitLayer
+from mute.model.layer import MultiUnitLayer, multi_unit_layers
 
 
 class Transformer(nn.Module):
@@ -58,9 +58,8 @@ class Transformer(nn.Module):
 
     def multi_unit_layers(self) -> Iterator[MultiUnitLayer]:
         """All layers, the encoder's first."""
-        for layer in (*self.encoder.layers, *self.decoder.layers):
-            assert isinstance(layer, MultiUnitLayer)
-            yield layer
+        for stack in (self.encoder, self.decoder):
+            yield from multi_unit_layers(stack.layers)
 
     def penalty(self) -> Tensor:
         """The sum over layers of what keeps M from being a permutation: a scalar."""

@@ -11,11 +11,13 @@ from pydantic import ValidationError
 from mute.config import Config
 from mute.configdiff import differences, told
 from mute.configfile import load_config
+from mute.data.prepared import load_prepared
 from mute.errors import MuteError
 from mute.experiment import sections
 from mute.files import write_whole
 from mute.studies.definitions import Study, System
 from mute.train.checkpoint import checkpoints
+from mute.train.folder import prepared_anew
 
 CONFIGS, RUNS, RESULTS = Path("configs"), Path("runs"), Path("results")
 # What does not change a run's outcome: two runs that differ in these alone are the same.
@@ -130,9 +132,18 @@ def find_twin(config: Config) -> Path | None:
     for file in (*RUNS.glob("*/result.json"), *RUNS.glob("study/*/*/*/result.json")):
         run = file.parent
         another = run != Path(training.run) and checkpoints(run / "checkpoints")
-        if another and same_run(read_json(file), config):
+        if another and same_run(read_json(file), config) and same_data(run, config):
             return run
     return None
+
+
+def same_data(run: Path, config: Config) -> bool:
+    """Whether a run was trained on the text as it is prepared now, if it is."""
+    try:
+        prepared = load_prepared(sections(config)[0])
+    except MuteError:
+        return True
+    return not prepared_anew(run, prepared.digest)
 
 
 def same_run(result: dict[str, Any], config: Config) -> bool:
@@ -149,9 +160,16 @@ def differing(result: dict[str, Any], config: Config) -> dict[str, tuple[Any, An
     Raises:
         KeyError, ValidationError: the result has settings of another version of mute.
     """
-    its_own = Config.model_validate(result["config"])
-    before, now = its_own.model_dump(mode="json"), config.model_dump(mode="json")
-    return differences(before, now, WITHOUT_EFFECT)
+    before = Config.model_validate(result["config"]).model_dump(mode="json")
+    return differences(before, config.model_dump(mode="json"), WITHOUT_EFFECT)
+
+
+def as_today(config: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a result with those that are new since; as they are if they are not ours."""
+    try:
+        return Config.model_validate(config).model_dump(mode="json")
+    except ValidationError:
+        return config
 
 
 def check_results_are_kept(runs: Sequence[Run]) -> None:

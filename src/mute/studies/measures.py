@@ -7,7 +7,7 @@ to `measures.json` among the results, and the tables are made from that.
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import permutations
 from pathlib import Path
@@ -44,6 +44,10 @@ class Measured:
     """By system, then by heading."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """Each with a label and, for every seed, scores: dev_bleu and tests."""
+
+    def add(self, system: str, values: Mapping[str, float]) -> None:
+        """Put further columns into a system's row."""
+        self.columns.setdefault(system, {}).update(values)
 
 
 @dataclass(frozen=True)
@@ -134,9 +138,9 @@ def diversity(trained: Trained, found: Measured) -> None:
         sentences, _ = encode_sentences(tokenizer, lines, max_length_of(run))
         measured = measure_diversity(model, batches(sentences, torch.device("cpu")))
         overall = measured.overall if measured else {}
-        found.columns[system] = {
-            heading: overall[part] for part, heading in PARTS.items() if part in overall
-        }
+        found.add(
+            system, {heading: overall[part] for part, heading in PARTS.items() if part in overall}
+        )
 
 
 def speed(trained: Trained, found: Measured) -> None:
@@ -154,7 +158,7 @@ def speed(trained: Trained, found: Measured) -> None:
             if number:  # the first round is to warm up
                 speeds[system].append(tokens_per_second)
     for system, measured in speeds.items():
-        found.columns[system] = {"tokens/s": statistics.median(measured)}
+        found.add(system, {"tokens/s": statistics.median(measured)})
 
 
 def _speed(translator: Translator, lines: Sequence[str]) -> float:

@@ -21,6 +21,8 @@ from mute.studies.grid import Run, find_twin, write_json
 from mute.train.folder import alone_in
 
 _LOOK_EVERY = 0.2
+_COMPLAINED = 2
+"""The exit status of a worker that could not do what it should: save, for example."""
 OUTPUT = "output.txt"
 """The file of a run folder with what its processes said."""
 
@@ -91,6 +93,7 @@ class Runner:
         _, training = sections(config)
         folder = Path(training.run)
         request = {
+            "asked_by": os.getpid(),
             "config": config.model_dump(mode="json"),
             "result_file": str(run.result_file),
             "identity": {
@@ -137,7 +140,8 @@ class Runner:
             if child.run.finished():
                 outcome.finished.append(name)
                 self.tell(f"{name}: finished, {child.run.result_file}")
-            elif status in (0, STOPPED) or self.asked_to_stop:  # 0 is what torchrun makes of it
+            # 0 is what torchrun makes of it; one that had not even begun dies of the signal.
+            elif status in (0, STOPPED) or (self.asked_to_stop and status != _COMPLAINED):
                 outcome.stopped.append(name)
                 self.tell(f"{name}: stopped")
             else:

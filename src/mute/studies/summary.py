@@ -12,7 +12,7 @@ from typing import Any
 from mute.configdiff import differences
 from mute.studies import comparisons, measures
 from mute.studies.definitions import Study, System
-from mute.studies.grid import WITHOUT_EFFECT, read_json, read_results, results_folder
+from mute.studies.grid import WITHOUT_EFFECT, as_today, read_json, read_results, results_folder
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _variant(found: list[dict[str, Any]]) -> Variant:
 
 
 def _mixed(results: list[dict[str, Any]]) -> list[str]:
-    first, *others = (result["config"] for result in results)
+    first, *others = (as_today(result["config"]) for result in results)
     expected = (*WITHOUT_EFFECT, "train.seed")
     return _in_order(key for other in others for key in differences(first, other, expected))
 

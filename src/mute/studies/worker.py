@@ -26,12 +26,15 @@ from mute.evaluate.counts import count_sentences, pack
 from mute.evaluate.segments import read_segments
 from mute.result import HYPOTHESES, RESULT, hypotheses_file, score_tests, tokenization_of
 from mute.runtime import status_when_stopped
-from mute.studies.grid import read_json, same_run, write_json
+from mute.studies.grid import read_json, same_data, same_run, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
 from mute.train.checkpoint import checkpoints, remove_old, step_of
 from mute.train.folder import alone_in
 from mute.train.log import LOG
 from mute.translate.translator import load
+
+TIME = "time.json"
+"""The file of a run folder with what its training took."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def _whole_result(request: Request, run: Path) -> dict[str, Any]:
         "average": of_last_checkpoints(run, data, training),
         "tuned": with_tuned_length(run, data, training, result["best"]["step"]),
         "seconds": _seconds(run),
-        "threads": torch.get_num_threads(),
+        "threads": _threads(run),
     }
 
 
@@ -96,11 +99,11 @@ def _counts(data: DataConfig, hypotheses: Path) -> dict[str, str]:
 
 def _is_trained(run: Path, config: Config) -> bool:
     file = run / RESULT
-    return file.is_file() and same_run(read_json(file), config)
+    return file.is_file() and same_run(read_json(file), config) and same_data(run, config)
 
 
 def _is_of_study(run: Path) -> bool:
-    return (run / "time.json").is_file()
+    return (run / TIME).is_file()
 
 
 def _check_not_beyond(run: Path, training: TrainConfig) -> None:
@@ -118,16 +121,17 @@ def _taking_time(run: Path) -> Iterator[None]:
     if not _leads():
         yield
         return
-    before, started = _seconds_so_far(run), time.time()
-    write_json({"seconds": before, "since": started}, run / "time.json")
+    before, started, threads = _seconds_so_far(run), time.time(), torch.get_num_threads()
+    write_json({"seconds": before, "since": started, "threads": threads}, run / TIME)
     try:
         yield
     finally:
-        write_json({"seconds": before + time.time() - started}, run / "time.json")
+        seconds = before + time.time() - started
+        write_json({"seconds": seconds, "threads": threads}, run / TIME)
 
 
 def _seconds_so_far(run: Path) -> float:
-    file, log = run / "time.json", run / LOG
+    file, log = run / TIME, run / LOG
     if not file.is_file():
         return 0.0
     record = read_json(file)
@@ -141,20 +145,33 @@ def _seconds(run: Path) -> float | None:
     return round(_seconds_so_far(run), 1) if _is_of_study(run) else None
 
 
+def _threads(run: Path) -> int | None:
+    """That the last process of its training had; None if it was made by hand or long ago."""
+    return read_json(run / TIME).get("threads") if _is_of_study(run) else None
+
+
 def _leads() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
-def _stop_with_parent() -> None:
+def _stop_with(study: int) -> None:
     """Save and leave when the study's process is gone: nobody would take up the result."""
-    parent = os.getppid()
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while _is_alive(study):
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _is_alive(process: int) -> bool:
+    # Not whether it is our parent: under torchrun, that is torchrun, which outlives it.
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
 
 
 def main(file: str) -> int:
@@ -163,7 +180,7 @@ def main(file: str) -> int:
     request = Request(
         Config.model_validate(content["config"]), Path(content["result_file"]), content["identity"]
     )
-    _stop_with_parent()
+    _stop_with(content["asked_by"])
     _, training = experiment.sections(request.config)
     # The others train under the leading process's lock, which holds while it scores, too.
     lock = alone_in(Path(training.run)) if _leads() else nullcontext()

@@ -74,6 +74,11 @@ def _opened(path: Path) -> IO[str]:
         ) from None
 
 
+def prepared_anew(run: Path, data: str) -> bool:
+    """Whether a run began with other data than this digest's; earlier versions did not tell."""
+    return (run / DATA).is_file() and (run / DATA).read_text().strip() != data
+
+
 def claim_run_folder(run: Path, config: Config, data: str) -> None:
     """Leave the config in a new run; in one that is there, make sure it is the same.
 
@@ -94,8 +99,7 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
                 f"{run}: this run was started with other settings: {told(changed)}. "
                 f"Change them back, choose another train.run, or delete the folder to begin anew"
             )
-    # Earlier versions left no digest.
-    if (run / DATA).is_file() and (run / DATA).read_text().strip() != data:
+    if prepared_anew(run, data):
         raise MuteError(
             f"{run}: the text was prepared anew since this run began; choose another train.run"
         )

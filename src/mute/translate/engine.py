@@ -5,13 +5,14 @@ from typing import Literal, get_args
 from torch import Tensor, nn
 
 from mute.errors import MuteError
+from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer, shared_copy
 from mute.model.units import Units
 from mute.translate.decoding import Decoding, PlainDecoding
 from mute.translate.folded import FoldedLayer, linear, unstack
 from mute.translate.int8 import Int8Linear, to_int8
 from mute.translate.packed import pack
-from mute.translate.tree import TreeDecoding, multi_unit_layers
+from mute.translate.tree import TreeDecoding
 
 Compute = Literal["float32", "int8"]
 
@@ -28,9 +29,9 @@ class Engine:
             raise MuteError(f"compute {compute}: should be {' or '.join(get_args(Compute))}")
         self.model = shared_copy(model).eval()
         self.as_tree = all(
-            type(layer.units) is Units for layer in multi_unit_layers(self.model.decoder)
+            type(layer.units) is Units for layer in multi_unit_layers(self.model.decoder.layers)
         )
-        for index, layer in enumerate(multi_unit_layers(self.model.encoder)):
+        for index, layer in enumerate(multi_unit_layers(self.model.encoder.layers)):
             if type(layer.units) is Units:
                 self.model.encoder.layers[index] = FoldedLayer(layer)
         self.compute = compute

@@ -53,19 +53,18 @@ def penalised(log_probability: float, length: int, exponent: float) -> float:
 
 
 def longest_translation(source: Tensor, prefixes: Tensor, options: SearchOptions) -> Tensor:
-    """(B,): how many words each translation may have, its end counted and its prefix not.
+    """(B,): how many words each translation may have, its prefix and its end counted.
 
     Args:
         source: (B, S) ids with their ends
-        prefixes: (B, P) ids
-        options: may set a limit; otherwise it is twice the source's and ten, ends counted
+        prefixes: (B, P) ids; one that is longer than the limit is all there will be
+        options: may set a limit; otherwise it is twice the source's and ten, ends counted, and
+            the prefix
     """
-    lengths = (source != PAD).sum(1)
+    lengths, given = (source != PAD).sum(1), (prefixes != PAD).sum(1)
     if options.max_length is None:
-        limits = (2 * lengths + 10).clamp(min=options.min_length + 1)
-    else:
-        limits = torch.full_like(lengths, options.max_length + 1)
-    return limits + (prefixes != PAD).sum(1)
+        return (2 * lengths + 10).clamp(min=options.min_length + 1) + given
+    return given.clamp(min=options.max_length) + 1
 
 
 @torch.inference_mode()

@@ -21,20 +21,14 @@ from torch.nn import functional as F
 from mute.model.attention import SelfAttention
 from mute.model.bank import bank_product
 from mute.model.decoder import Decoder
-from mute.model.encoder import Encoder
 from mute.model.fusion import fuse
-from mute.model.layer import MultiUnitLayer
+from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.relative import RelativePositions
 
 FIRST_ROOM = 16
 """Steps there is room for at first; when they are used up, the room is doubled."""
 _HIDDEN = -1e9
 """Added to the score of what a query may not see; not -inf, which would make NaN of a sum."""
-
-
-def multi_unit_layers(stack: Encoder | Decoder) -> list[MultiUnitLayer]:
-    """The layers of a stack that have not been replaced."""
-    return [layer for layer in stack.layers if isinstance(layer, MultiUnitLayer)]
 
 
 class TreeDecoding:
@@ -44,7 +38,7 @@ class TreeDecoding:
         self, decoder: Decoder, output: nn.Module, memory: Tensor, mask: Tensor, width: int
     ) -> None:
         self.decoder, self.output = decoder, output
-        self.layers = [_LayerState(layer, memory) for layer in multi_unit_layers(decoder)]
+        self.layers = [_LayerState(layer, memory) for layer in multi_unit_layers(decoder.layers)]
         self.length = 0
         self.padding = _hidden(~mask, memory)  # (B, 1, 1, S)
         others = ~torch.eye(width, dtype=torch.bool, device=memory.device)

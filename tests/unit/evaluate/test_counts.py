@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mute.errors import MuteError
 from mute.evaluate.counts import bleu_of, count_sentences, pack, unpack
 from mute.evaluate.score import Tokenization, bleu
 
@@ -31,6 +32,11 @@ def test_a_part_of_them_has_the_bleu_of_those_sentences() -> None:
     counts, _ = count_sentences(HYPOTHESES, REFERENCES)
     part = bleu(HYPOTHESES[1:], [each[1:] for each in REFERENCES])
     assert bleu_of(counts[1:].sum(0)) == pytest.approx(part.value)
+
+
+def test_lines_that_do_not_pair_up_are_refused() -> None:
+    with pytest.raises(MuteError, match="there are 3 translations, but a reference has 4 lines"):
+        count_sentences(HYPOTHESES[:3], REFERENCES)
 
 
 def test_packed_ones_are_short_and_come_back_as_they_were() -> None:

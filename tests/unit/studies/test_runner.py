@@ -21,17 +21,27 @@ def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    ("status", "how"),
-    [(3, "stopped"), (0, "stopped"), (2, "failed")],
-    ids=["alone", "torchrun", ""],
+    ("status", "asked", "how"),
+    [
+        (3, True, "stopped"),
+        (0, True, "stopped"),  # by torchrun
+        (1, True, "stopped"),  # before it could save
+        (2, True, "failed"),  # when it saved
+        (3, False, "stopped"),
+        (1, False, "failed"),
+        (2, False, "failed"),
+    ],
 )
-def test_how_a_run_without_a_result_ended(status: int, how: str, tmp_path: Path) -> None:
+def test_how_a_run_without_a_result_ended(
+    status: int, asked: bool, how: str, tmp_path: Path
+) -> None:
     run = Run("none", "toy", System("a", "a", "a"), 1, Config())
     (tmp_path / OUTPUT).touch()
     process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({status})"])
     process.wait()
     told: list[str] = []
     studying, outcome = Runner(1, 1, told.append), Outcome()
+    studying.asked_to_stop = asked
     with (tmp_path / OUTPUT).open("ab") as output:
         studying.children.append(runner._Child(run, process, output, tmp_path))
         studying._reap(outcome)

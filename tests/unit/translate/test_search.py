@@ -201,6 +201,13 @@ def test_a_translation_begins_with_its_prefix_and_is_scored_with_it() -> None:
             assert hypothesis.log_probability == pytest.approx(expected)
 
 
+def test_a_prefix_counts_against_the_limit_and_is_never_cut() -> None:
+    prefixes = torch.tensor([[9, 9, 4], [7, 0, 0], [0, 0, 0]])
+    options = SearchOptions(2, min_length=2, max_length=2)
+    found = beam_search(model(), SOURCE, options, prefixes)
+    assert [len(hypotheses[0].ids) for hypotheses in found] == [3, 2, 2]
+
+
 @pytest.mark.parametrize("size", [5, 64, 100, 640, 1000, 6400])
 @pytest.mark.parametrize("count", [1, 8])
 def test_the_best_words_by_blocks_are_the_best_of_all(size: int, count: int) -> None:

@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from mute.config import Config
+from mute.errors import MuteError
+from mute.studies import grid
+
+TEXT = {"source": "a.en", "target": "a.de"}
+
+
+def config(run: str) -> Config:
+    data = {"source": "en", "target": "de", "prepared": "x", "train": [TEXT], "dev": TEXT}
+    return Config.model_validate({"data": data, "train": {"run": run}})
+
+
+@pytest.fixture
+def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A finished run of text that was prepared as A."""
+    monkeypatch.chdir(tmp_path)
+    run = Path("runs", "mine")
+    (run / "checkpoints" / "step-00000012").mkdir(parents=True)
+    (run / "data.digest").write_text("A\n")
+    content = {"config": config(str(run)).model_dump(mode="json")}
+    (run / "result.json").write_text(json.dumps(content))
+    return run
+
+
+def prepared_as(digest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid, "load_prepared", lambda _: SimpleNamespace(digest=digest))
+
+
+def test_a_run_of_the_same_settings_and_text_is_a_twin(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared_as("A", monkeypatch)
+    assert grid.find_twin(config("runs/other")) == trained
+
+
+def test_one_of_text_that_was_prepared_otherwise_is_not(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared_as("B", monkeypatch)
+    assert grid.find_twin(config("runs/other")) is None
+
+
+def test_before_the_text_is_prepared_settings_alone_count(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_: object) -> None:
+        raise MuteError("no prepared data")
+
+    monkeypatch.setattr(grid, "load_prepared", missing)
+    assert grid.find_twin(config("runs/other")) == trained
+
+
+def test_a_setting_that_is_new_has_its_default_in_older_results() -> None:
+    before = config("a").model_dump(mode="json")
+    del before["train"]["r_drop"]
+    assert grid.as_today(before) == config("a").model_dump(mode="json")
+    assert grid.as_today({"of": "somebody else"}) == {"of": "somebody else"}
