@@ -213,16 +213,22 @@ def test_a_killed_run_goes_on_to_the_same_bits(
     assert [(r["step"], r["loss"]) for r in records(tmp_path, "train")] == expected
 
 
-def test_a_run_that_died_while_it_validated_loses_nothing(
-    experiment_file: Path, uninterrupted: Path, tmp_path: Path
-) -> None:
+def killed_in(function: str, experiment_file: Path, folder: Path) -> None:
+    """Train until a function is called, and die there."""
+
     def dying(*_: Any) -> Any:
         raise _Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mute.experiment.translate_and_score", dying)
+        patch.setattr(function, dying)
         with pytest.raises(_Killed):
-            train(experiment_file, tmp_path)
+            train(experiment_file, folder)
+
+
+def test_a_run_that_died_while_it_validated_loses_nothing(
+    experiment_file: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    killed_in("mute.experiment.translate_and_score", experiment_file, tmp_path)
     assert max(path.name for path in (tmp_path / "checkpoints").iterdir()) == "step-00000006"
     assert train(experiment_file, tmp_path) == 0
     assert [record["step"] for record in records(tmp_path, "validation")] == [6, 12]
@@ -232,13 +238,7 @@ def test_a_run_that_died_while_it_validated_loses_nothing(
 def test_a_run_that_died_right_after_a_validation_repeats_it_without_a_trace(
     experiment_file: Path, uninterrupted: Path, tmp_path: Path
 ) -> None:
-    def dying(*_: Any) -> Any:
-        raise _Killed
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mute.train.trainer.update_state", dying)
-        with pytest.raises(_Killed):
-            train(experiment_file, tmp_path)
+    killed_in("mute.train.trainer.update_state", experiment_file, tmp_path)
     assert [record["step"] for record in records(tmp_path, "validation")] == [6]
     assert train(experiment_file, tmp_path) == 0
     for kind in ("validation", "units"):

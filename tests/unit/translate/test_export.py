@@ -202,9 +202,9 @@ def test_a_quantized_model_is_smaller_and_near_and_the_original_stays_as_it_was(
     positions = LONGEST * 32 * 4  # bytes that are not quantized
     sizes = [(folder / "model.bin").stat().st_size - positions for folder in (quantized, whole)]
     assert sizes[0] < share * sizes[1]
-    for compute in (quantization, "float32"):
-        engine = opened(quantized, compute)
-        assert_scores_agree(Twins(model, tokenizer, engine), KNOWN, tolerance)
+    # What the weights have lost: how exactly a machine computes with them is CTranslate2's affair.
+    engine = opened(quantized, "float32")
+    assert_scores_agree(Twins(model, tokenizer, engine), KNOWN, tolerance)
 
 
 def test_tied_weights_are_stored_once(tokenizer: Tokenizer, tmp_path: Path) -> None:
