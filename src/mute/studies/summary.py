@@ -59,8 +59,8 @@ class Row:
     steps: list[int] = field(default_factory=list)
     variants: dict[str, Variant] = field(default_factory=dict)
     """By their names in `VARIANTS`."""
-    p: dict[str, list[float]] = field(default_factory=dict)
-    """By test set, for every seed, against the baseline's run of that seed."""
+    p: dict[str, list[float | None]] = field(default_factory=dict)
+    """By test set, for every seed, against the baseline's run of that seed, if compared."""
     daggers: dict[str, str] = field(default_factory=dict)
     measured: dict[str, float] = field(default_factory=dict)
     hours: float | None = None
@@ -155,7 +155,7 @@ def _row(
 ) -> Row:
     dev, tests = _of_best(results)
     of_runs = [compared.get(f"{system.name}-seed{result['seed']}", {}) for result in results]
-    pairs = {test: [each[test] for each in of_runs if each.get(test)] for test in tests}
+    pairs = {test: [each.get(test) for each in of_runs] for test in tests}
     seconds = [result["seconds"] for result in results if result["seconds"] is not None]
     return Row(
         system.label,
@@ -171,11 +171,15 @@ def _row(
             for name in VARIANTS
             if all(name in result for result in results)  # earlier versions knew fewer
         },
-        {test: [each["p"] for each in of_test] for test, of_test in pairs.items() if of_test},
+        {
+            test: [each and each["p"] for each in of_test]
+            for test, of_test in pairs.items()
+            if any(of_test)
+        },
         {
             test: dagger([each["difference"] for each in of_test], [each["p"] for each in of_test])
             for test, of_test in pairs.items()
-            if len(of_test) == len(results)  # a seed that was not compared has not earned it
+            if all(of_test)  # a seed that was not compared has not earned it
         },
         measured.get("columns", {}).get(system.name, {}),
         statistics.mean(seconds) / 3600 if seconds else None,

@@ -86,7 +86,8 @@ def _variant_table(summary: Summary, name: str) -> str:
 
 def _significance_table(summary: Summary) -> str:
     def cell(row: Row, test: str) -> str:
-        return ", ".join(p_value(p) for p in row.p.get(test, [])) or NOTHING
+        every = [NOTHING if p is None else p_value(p) for p in row.p.get(test, [])]
+        return ", ".join(every) or NOTHING
 
     return grid(
         ["system", *summary.tests],

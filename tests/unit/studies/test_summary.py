@@ -107,8 +107,9 @@ def test_a_seed_that_was_not_compared_earns_no_dagger() -> None:
     make_results()
     comparison("made-up", "seq", "t16", 2.0, [0.004])
     _, seq = summarise(STUDY, "toy").rows
-    assert seq.p == {"t16": [0.004]}
+    assert seq.p == {"t16": [0.004, None]}
     assert not seq.daggers.get("t16")
+    assert "| Seq | 0.004, – | – |" in markdown(STUDY, summarise(STUDY, "toy"))
 
 
 def test_a_table_tells_how_it_was_measured() -> None:
