@@ -17,6 +17,7 @@ from mute.config import Config
 from mute.errors import MuteError
 
 KeyPath = tuple[str | int, ...]
+_LONGEST_QUOTE = 200
 
 # Where pydantic speaks of Python's classes; of those, a config has no instances but sequences.
 _EXPECTED = {
@@ -77,8 +78,14 @@ def explain(error: ValidationError, model: type[BaseModel], place: Any) -> str:
         else:
             ours = _EXPECTED.get(mistake["type"], "").format(**mistake.get("ctx", {}))
             expected = ours or mistake["msg"].removeprefix("Input ")
-            lines.append(f"{where}{expected}, not {mistake['input']!r}")
+            lines.append(f"{where}{expected}, not {_quoted(mistake['input'])}")
     return "\n".join(lines)
+
+
+def _quoted(value: object) -> str:
+    """As YAML's reader understood it; of what is long, the beginning."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
 
 
 def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
@@ -101,6 +108,8 @@ def _section(annotation: Any) -> type[BaseModel]:
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> _Settings:
+    if "\0" in str(path):
+        raise MuteError(f"{str(path)!r}: no file has such a name")
     if path.resolve() in seen:
         chain = " → ".join(str(file) for file in (*seen, path))
         raise MuteError(f"{path}: extends itself ({chain})")
@@ -138,10 +147,14 @@ def _parse(text: str, file: str) -> _Settings:
         place = f"{file}:{mark.line + 1}" if mark else file
         problem = getattr(error, "problem", None) or error
         raise MuteError(f"{place}: not valid YAML: {problem}") from None
+    except ValueError as error:  # a value that is tagged as what it is not: !!int abc
+        raise MuteError(f"{file}: not valid YAML: {error}") from None
+    except RecursionError:
+        raise MuteError(f"{file}: nested too deeply") from None
     finally:
         loader.dispose()
     if not isinstance(values, dict):
-        raise MuteError(f"{file}: should hold sections such as 'model:', not {values!r}")
+        raise MuteError(f"{file}: should hold sections such as 'model:', not {_quoted(values)}")
     return _Settings(values, places)
 
 
@@ -152,7 +165,7 @@ def _parse_override(override: str) -> _Settings:
         raise MuteError(f"--set {override}: should look like model.units=4")
     try:
         tree: Any = yaml.load(value, _Loader)  # noqa: S506 (a SafeLoader)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise MuteError(f"--set {override}: '{value}' is not valid YAML") from None
     for key in reversed(keys):
         tree = {key: tree}
@@ -188,17 +201,31 @@ def _lines(node: yaml.Node | None, path: KeyPath) -> Iterable[tuple[KeyPath, int
             yield from _lines(item, (*path, index))
 
 
+_INT, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+_OF_YAML_1_1 = ("timestamp", "int", "float")
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML 1.2: PyYAML alone reads 1e-4 as a string, and a run called 2026-11-16 as a date."""
+    """YAML 1.2's numbers.
+
+    PyYAML alone reads 1e-4 as a string, 010 as 8, 4:30 as 270, and a run called 2026-11-16 as a
+    date.
+    """
 
     yaml_implicit_resolvers = {  # noqa: RUF012 (as PyYAML has it)
-        first: [each for each in known if each[0] != "tag:yaml.org,2002:timestamp"]
+        first: [each for each in known if each[0].rpartition(":")[2] not in _OF_YAML_1_1]
         for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
 
+    def whole_number(self, node: yaml.ScalarNode) -> int:
+        """Of what the resolver below has found."""
+        return int(node.value)
 
+
+_FIRST = list("-+.0123456789")
+_Loader.add_implicit_resolver(_INT, re.compile(r"^[-+]?\d+$"), _FIRST)
 _Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
-    list("-+0123456789."),
+    _FLOAT, re.compile(r"^[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?$"), _FIRST
 )
+_Loader.add_implicit_resolver(_FLOAT, re.compile(r"^([-+]?\.inf|\.nan)$", re.IGNORECASE), _FIRST)
+_Loader.add_constructor(_INT, _Loader.whole_number)

@@ -126,7 +126,7 @@ def render(table: ParameterTable) -> Table:
     )
     shown.add_column("", no_wrap=True)
     for heading in table.columns:
-        shown.add_column(heading, justify="right", no_wrap=True)
+        shown.add_column(escape(heading), justify="right", no_wrap=True)
     write = _exact if len(columns) == 1 else _short
     for row in max(columns, key=len):  # the largest model has every part, in order
         shown.add_row(row, *(write(column.get(row, 0)) for column in columns))

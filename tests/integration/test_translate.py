@@ -37,6 +37,21 @@ def piped(
     return status, printed.buffer.getvalue()
 
 
+def test_without_a_standard_input_a_file_is_asked_for(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)  # as a daemon has it
+    assert run("translate", str(model)) == 2
+    assert capsys.readouterr().err == "mute: standard input is closed; name a file with -i\n"
+
+
+def test_a_limit_beyond_all_measure_is_refused(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("translate", str(model), "--max-length", "1" + "0" * 20) == 2
+    assert "--max-length" in capsys.readouterr().err
+
+
 def test_as_many_lines_come_out_as_go_in_and_in_their_order(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -168,3 +168,40 @@ def test_a_date_is_a_name_like_any_other(tmp_path: Path, name: str) -> None:
     for config in (load_config(path), load_config(path, [f"train.run={name}"])):
         assert config.train is not None
         assert config.train.run == name
+
+
+@pytest.mark.parametrize(("written_as", "value"), [("010", 10), ("-0", 0), ("+7", 7), ("3", 3)])
+def test_numbers_mean_what_they_look_like(tmp_path: Path, written_as: str, value: int) -> None:
+    text = f"train: {{run: x, steps: 5, clip: 1.5, seed: {written_as}}}\n"
+    config = load_config(written(tmp_path, text))
+    assert config.train is not None
+    assert config.train.seed == value
+    assert config.train.clip == 1.5
+
+
+@pytest.mark.parametrize("units", ["4:30", "0b_", "!!int abc", "0x4", "4_0"])
+def test_what_is_no_plain_number_is_refused(tmp_path: Path, units: str) -> None:
+    with pytest.raises(MuteError, match=r"run.yaml"):
+        load_config(written(tmp_path, f"model: {{units: {units}}}\n"))
+    with pytest.raises(MuteError, match=r"--set model.units="):
+        load_config(written(tmp_path, "{}\n"), [f"model.units={units}"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model: &a [*a]\n", "nested too deeply"),
+        ("model: " + "[" * 2000 + "]" * 2000, "nested too deeply"),
+        ('extends: "c\\0.yaml"\n', "no file has such a name"),
+    ],
+    ids=["itself", "deep", "nul"],
+)
+def test_strange_files_are_told(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(MuteError, match=message):
+        load_config(written(tmp_path, text))
+
+
+def test_what_is_long_is_not_quoted_whole(tmp_path: Path) -> None:
+    with pytest.raises(MuteError, match="should hold sections") as told:
+        load_config(written(tmp_path, "word " * 10_000))
+    assert len(str(told.value)) < 1000

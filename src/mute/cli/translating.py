@@ -10,6 +10,8 @@ from mute.errors import MuteError
 
 LINES_AT_ONCE = 2000
 """Lines that are sorted by length together: enough for full batches, whatever the input's size."""
+LONGEST = 1_000_000
+"""Pieces and words; more is a slip of the finger."""
 
 
 @app.command("translate")
@@ -49,20 +51,26 @@ def translate_command(
     attention: Annotated[
         bool, typer.Option("--attention", help="With --json: which word looks at which.")
     ] = False,
-    min_length: Annotated[int, typer.Option(min=0, help="Pieces, at least.")] = 0,
+    min_length: Annotated[int, typer.Option(min=0, max=LONGEST, help="Pieces, at least.")] = 0,
     max_length: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Pieces, at most.", show_default="2 × the source's + 10, ends counted"
+            min=1,
+            max=LONGEST,
+            help="Pieces, at most.",
+            show_default="2 × the source's + 10, ends counted",
         ),
     ] = None,
     no_repeat: Annotated[
-        int, typer.Option(min=0, help="No sequence of so many pieces twice; 0: no such rule.")
+        int,
+        typer.Option(
+            min=0, max=LONGEST, help="No sequence of so many pieces twice; 0: no such rule."
+        ),
     ] = 0,
     sample: Annotated[bool, typer.Option("--sample", help="Draw words, do not search.")] = False,
     temperature: Annotated[float, typer.Option(min=0.01, max=100, help="With --sample.")] = 1.0,
     top_k: Annotated[
-        int, typer.Option(min=0, help="With --sample: from so many words; 0: all.")
+        int, typer.Option(min=0, max=LONGEST, help="With --sample: from so many words; 0: all.")
     ] = 0,
     top_p: Annotated[
         float, typer.Option(min=0.001, max=1, help="With --sample: from so much probability.")

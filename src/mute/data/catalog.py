@@ -1,5 +1,6 @@
 """Getting the known corpora, and checking that a copy is the one that scores belong to."""
 
+import errno
 import gzip
 import os
 import shutil
@@ -85,7 +86,13 @@ def _chosen_folder() -> Path:
 def _fetch(file: KnownFile, path: Path) -> None:
     assert file.url is not None
     part = path.with_name(f"{path.name}.part")
-    part.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        part.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MuteError(
+            f"{part.parent}: cannot be made ({error.strerror}); set MUTE_DATA to a folder that you "
+            f"may write to"
+        ) from None
     try:
         # The address is one of the catalog's.
         with urllib.request.urlopen(file.url, timeout=60) as reply, part.open("wb") as out:  # noqa: S310
@@ -98,6 +105,8 @@ def _fetch(file: KnownFile, path: Path) -> None:
             raise MuteError(f"{file.url}: not what the catalog expects: {problem}")
         part.replace(path)
     except (OSError, HTTPException) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # a full disk is told as everywhere
         raise MuteError(f"{file.url}: cannot be downloaded ({error}); try again later") from None
     finally:
         part.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError, computed_field
 from rich.console import Group
+from rich.markup import escape
 from rich.table import Table
 
 from mute.data.corpus import Reason
@@ -146,7 +147,7 @@ def render(report: Report) -> Group:
     pieces = Table("language", "vocabulary", "pieces", "pieces per word", "unknown")
     for side in report.sides:
         pieces.add_row(
-            side.language,
+            escape(side.language),
             f"{side.vocabulary:,}",
             f"{side.pieces:,}",
             f"{side.pieces_per_word:.2f}",
@@ -162,4 +163,4 @@ def _dev_table(dev: DevReport) -> Table:
 
 
 def _files(text: _TextReport) -> str:
-    return "\n".join(dict.fromkeys((text.source, text.target)))
+    return escape("\n".join(dict.fromkeys((text.source, text.target))))

@@ -1,11 +1,11 @@
 """Reading what is to be scored: plain text, .gz, .xz, or NIST's SGML."""
 
-import html
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from mute.data.corpus import read_text
+from mute.data.markup import unescape
 from mute.errors import MuteError
 
 _SGML = {".sgm", ".sgml", ".xml"}
@@ -26,7 +26,7 @@ def read_segments(path: Path | str) -> list[str]:
     lines = list(read_text(path))
     if not _SGML & {suffix.lower() for suffix in path.suffixes}:
         return lines
-    segments = [html.unescape(each).strip() for each in _SEGMENT.findall("\n".join(lines))]
+    segments = [unescape(each).strip() for each in _SEGMENT.findall("\n".join(lines))]
     if not segments:
         raise MuteError(f"{path}: SGML without a <seg>")
     return segments

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 TOKENS_AT_ONCE = 1024
 """About so many are done together: more are hardly faster, and nothing is cancelled meanwhile."""
+USUAL_WIDTH = 4
+"""The width of the search that this is meant for."""
 PATIENCE = 0.005
 """Seconds that a line waits for others to share a batch with."""
 BYTES_PER_TOKEN = 4
@@ -23,6 +25,10 @@ BYTES_PER_TOKEN = 4
 
 class Task(Hashable, Protocol):
     """What to do with lines; equal ones are done together."""
+
+    @property
+    def width(self) -> int:
+        """How many translations of a line are worked on at a time."""
 
     def __call__(self, lines: list[str]) -> Sequence[Any]:
         """As many results as lines, in the same order."""
@@ -102,7 +108,8 @@ class Batcher:
         Args:
             max_queue: lines that may wait
             patience: seconds that a line waits for others
-            budget: tokens that are done together; a longer line is done alone
+            budget: tokens that are done together by a search of the usual width; a longer line
+                is done alone
             observe: is told of every batch: its lines, and how long it took
         """
         self.max_queue, self.patience, self.budget = max_queue, patience, budget
@@ -186,7 +193,11 @@ class Batcher:
 
     def _is_enough(self) -> bool:
         lines = (line for job in self._alike() for line in job.lines[job.taken :])
-        return sum(map(tokens_of, lines)) >= self.budget
+        return sum(map(tokens_of, lines)) >= self._budget_of(self._jobs[0].task)
+
+    def _budget_of(self, task: Task) -> int:
+        """Fewer lines of a wide search: it takes as much longer."""
+        return max(1, self.budget * USUAL_WIDTH // max(USUAL_WIDTH, task.width))
 
     def _alike(self) -> list[Job]:
         """The first request and those that can be worked on with it."""
@@ -196,11 +207,12 @@ class Batcher:
         """Equal shares for all that go together, so that a long request holds up no short one."""
         alike = self._alike()
         first = alike[0]
+        budget = self._budget_of(first.task)
         next_line = tokens_of(first.lines[first.taken])  # done however long, or never
         turns = [(first, next_line)]
-        turns += [(job, self.budget // len(alike)) for job in alike]
-        turns += [(job, self.budget) for job in alike]  # what others have left
-        batch, left = Batch(first.task, []), max(self.budget, next_line)
+        turns += [(job, budget // len(alike)) for job in alike]
+        turns += [(job, budget) for job in alike]  # what others have left
+        batch, left = Batch(first.task, []), max(budget, next_line)
         for job, share in turns:
             lines, cost = job.take(min(share, left))
             if lines:

@@ -21,6 +21,9 @@ FORM, MULTIPART, JSON = (
     "application/json",
 )
 
+OTHER_FIELDS = 20
+"""That a form may have beside its texts."""
+
 Question = TypeVar("Question", bound=BaseModel)
 
 
@@ -53,9 +56,14 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
     except ClientDisconnect:
         raise RefusalError(GONE, "the client is gone") from None
     if kind == JSON:
-        return _fields_of_json(body)
-    pairs = _pairs_of_form(body) if kind == FORM else await _pairs_of_multipart(request, body)
-    fields: dict[str, Any] = {}
+        fields = _fields_of_json(body)
+        _check_lengths(fields, limits.texts)
+        return fields
+    if kind == FORM:
+        pairs = _pairs_of_form(body, limits.texts + OTHER_FIELDS)
+    else:
+        pairs = await _pairs_of_multipart(request, body)
+    fields = {}
     for name, value in pairs:  # a field given several times is a list
         if name not in fields:
             fields[name] = value
@@ -117,9 +125,22 @@ def _fields_of_json(body: bytes) -> dict[str, Any]:
     return fields
 
 
-def _pairs_of_form(body: bytes) -> Iterable[tuple[str, str]]:
+def _check_lengths(value: dict[str, Any], most: int, name: str = "") -> None:
+    """Refuse long lists before anyone looks at what they hold: each wrong entry costs memory."""
+    for key, inner in value.items():
+        if isinstance(inner, list | dict) and len(inner) > most:
+            raise RefusalError(
+                413, f"{name or key}: {len(inner):,} entries, but at most {most:,} at once"
+            )
+        if isinstance(inner, dict) and not name:  # no question is nested more deeply
+            _check_lengths(inner, most, key)
+
+
+def _pairs_of_form(body: bytes, most: int) -> Iterable[tuple[str, str]]:
     try:
-        return parse_qsl(_decoded(body), keep_blank_values=True, errors="strict")
+        return parse_qsl(
+            _decoded(body), keep_blank_values=True, errors="strict", max_num_fields=most
+        )
     except UnicodeDecodeError:
         raise RefusalError(400, "the form is not UTF-8") from None
     except ValueError as error:

@@ -127,7 +127,7 @@ def _task(server: Server, question: ask.TranslateQuestion, served: Served) -> Tr
 
 
 def _check_size(texts: Sequence[str], limits: Limits) -> None:
-    if len(texts) > limits.texts:
+    if len(texts) > limits.texts:  # of a form, which may have as many fields of other names
         raise RefusalError(413, f"q: {len(texts):,} texts, but at most {limits.texts:,} at once")
     characters = sum(map(len, texts))
     if characters > limits.characters:

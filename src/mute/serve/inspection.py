@@ -29,6 +29,11 @@ class Inspect:
     beam: int
     nbest: int
 
+    @property
+    def width(self) -> int:
+        """How many translations of a line are worked on at a time."""
+        return max(self.beam, self.nbest)
+
     def __call__(self, lines: list[str]) -> list[dict[str, Any]]:
         """What `POST /v1/inspect` answers, for each line."""
         translator = self.variants.get(self.served, self.muted)

@@ -28,10 +28,21 @@ def read_api_keys(path: Path) -> ApiKeys:
     """Read keys from a file, one on each line; empty lines and those that begin with # are not.
 
     Raises:
-        MuteError: there is no such file, or no key in it.
+        MuteError: there is no such file, no key in it, or one with a space.
     """
-    lines = (line.strip() for line in read_text(path))
-    keys = [line for line in lines if line and not line.startswith("#")]
+    keys = []
+    for number, line in enumerate(read_text(path), 1):
+        match line.split():
+            case []:
+                continue
+            case [first, *_] if first.startswith("#"):
+                continue
+            case [key]:
+                keys.append(key)
+            case _:
+                raise MuteError(
+                    f"{path}:{number}: a key has no spaces; a comment has a line of its own"
+                )
     if not keys:
         raise MuteError(f"{path}: holds no API key; write one on a line of its own")
     return ApiKeys(keys)

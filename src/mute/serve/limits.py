@@ -10,7 +10,7 @@ class Limits:
     queue: int = 1000
     """Lines that may wait to be translated; a request has at most so many."""
     timeout: float = 30.0
-    """Seconds until a request is answered, if only with an error."""
+    """Seconds for a request to arrive, and again as many for its answer, if only with an error."""
     body: int = 2 << 20
     """Bytes of a request."""
     characters: int = 50_000

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from mute.data.markup import unescape
+
 Format = Literal["text", "html"]
 
 _LINE = re.compile(r"[^\n]+")
@@ -44,7 +46,7 @@ def parse(text: str, form: Format) -> Text:
     """Find the lines of a text."""
     if form == "text":
         return Text(_collect([(text, True)]))
-    parts = ((html.unescape(raw) if real else raw, real) for raw, real in _split_html(text))
+    parts = ((unescape(raw) if real else raw, real) for raw, real in _split_html(text))
     return Text(_collect(parts, _escape), is_html=True)
 
 

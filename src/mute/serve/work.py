@@ -33,6 +33,11 @@ class Translate:
     beam: int
     nbest: int
 
+    @property
+    def width(self) -> int:
+        """How many translations of a line are worked on at a time."""
+        return max(self.beam, self.nbest)
+
     def __call__(self, lines: list[str]) -> list[Translation]:
         """The translations of some lines."""
         translator = self.variants.get(self.served, self.muted)

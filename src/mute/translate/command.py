@@ -103,6 +103,8 @@ def translate_text(
     share = Share.of_this_process()
     files = files.followed()
     files.check(share)
+    if files.source is None and sys.stdin is None:
+        raise MuteError("standard input is closed; name a file with -i")
     translator = load(
         *models, units=options.units, compute=options.compute, shortlist=options.shortlist
     )

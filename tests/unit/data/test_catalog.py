@@ -87,6 +87,12 @@ def test_a_server_that_fails_is_told(tmp_path: Path, server: Path) -> None:
         download("small", tmp_path)
 
 
+def test_a_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(MuteError, match=r"cannot be made \(Not a directory\); set MUTE_DATA to a"):
+        download("small", tmp_path / "file")
+
+
 def test_a_configs_missing_files_are_fetched_into_the_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

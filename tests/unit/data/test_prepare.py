@@ -147,6 +147,14 @@ def test_the_report_is_readable() -> None:
     assert "pieces per word" in shown
 
 
+def test_the_report_names_files_as_they_are() -> None:
+    write("train[de].en", sentences("en"))
+    text = ParallelText(source="train[de].en", target="train.de")
+    console = Console(width=100, file=io.StringIO())
+    console.print(render(prepare(config(train=[text]), processes=1)))
+    assert "train[de].en" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("drop_duplicates", [True, False])
 def test_the_report_tells_how_much_of_dev_is_in_train(drop_duplicates: bool) -> None:
     write("dev.en", [*sentences("en")[:3], "More."])

@@ -17,6 +17,8 @@ SOON = 10.0
 class Shout:
     """A task that remembers its batches; while `gate` is closed it does not come to an end."""
 
+    width = 4
+
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
         self.begun = threading.Semaphore(0)
@@ -114,15 +116,15 @@ def test_requests_with_another_task_take_turns() -> None:
     done: list[str] = []
     batcher = Batcher(max_queue=100, patience=0, budget=1)
 
-    def note(lines: list[str]) -> list[str]:
-        done.extend(lines)
-        return lines
+    class Note:
+        width = 1
 
-    def note_too(lines: list[str]) -> list[str]:
-        return note(lines)
+        def __call__(self, lines: list[str]) -> list[str]:
+            done.extend(lines)
+            return lines
 
     hold_up(batcher, shout)
-    futures = [batcher.submit(note, ["a", "a"]), batcher.submit(note_too, ["b", "b"])]
+    futures = [batcher.submit(Note(), ["a", "a"]), batcher.submit(Note(), ["b", "b"])]
     shout.gate.set()
     for future in futures:
         future.result(SOON)
@@ -192,3 +194,13 @@ def test_every_batch_is_reported(shout: Shout) -> None:
     batcher.submit(shout, ["a", "b"]).result(SOON)
     batcher.close()
     assert seen == [2]
+
+
+@pytest.mark.parametrize(("width", "sizes"), [(1, [8]), (4, [8]), (8, [4, 4]), (99, [1] * 8)])
+def test_a_wide_search_has_fewer_lines_at_once(width: int, sizes: list[int]) -> None:
+    shout = Shout()
+    shout.width = width
+    batcher = Batcher(max_queue=100, patience=0, budget=8)
+    assert batcher.submit(shout, ["a"] * 8).result(SOON) == ["A"] * 8
+    assert [len(batch) for batch in shout.batches] == sizes
+    batcher.close()

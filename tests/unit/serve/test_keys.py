@@ -24,5 +24,12 @@ def test_a_file_without_keys_is_an_error_and_not_an_open_door(tmp_path: Path) ->
         read_api_keys(file)
 
 
+def test_a_comment_behind_a_key_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("first\nsecond # Alice\n")
+    with pytest.raises(MuteError, match=r"keys:2: a key has no spaces; a comment has a line"):
+        read_api_keys(file)
+
+
 def test_without_keys_everyone_is_let_in() -> None:
     assert ApiKeys().admit(None)

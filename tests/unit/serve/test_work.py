@@ -25,13 +25,18 @@ class Narrow:
         return self.taken[0]
 
 
-def same(lines: list[str]) -> list[str]:
-    return lines
+class Same:
+    """Leaves lines as they are."""
+
+    width = 1
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        return lines
 
 
 def test_what_was_queued_before_the_queue_was_full_is_not_done() -> None:
     queue = Narrow()
-    tasks: list[tuple[Task, list[str]]] = [(same, ["one"]), (same, ["two"])]
+    tasks: list[tuple[Task, list[str]]] = [(Same(), ["one"]), (Same(), ["two"])]
     request = Request({"type": "http"})
     with pytest.raises(RefusalError, match="too many requests are waiting"):
         asyncio.run(do(request, cast("Batcher", queue), tasks, Limits()))
