@@ -50,6 +50,13 @@ class Fusion(nn.Module):
         """Replace the order by the nearest true one: nothing to do."""
 
 
+def constant_fusion(coefficients: Tensor) -> Fusion:
+    """The coefficients that a model has come to, (I,), not to be learned any further."""
+    constant = Fusion(len(coefficients))
+    constant.alpha = nn.Parameter(coefficients.detach(), requires_grad=False)
+    return constant
+
+
 class SequentialFusion(Fusion):
     """The sequential form, whichever way M comes about.
 

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from mute.errors import MuteError
-from mute.model.fusion import Fusion
-from mute.model.layer import MultiUnitLayer
+from mute.model.fusion import Fusion, constant_fusion
 from mute.model.transformer import Transformer
 
 Kept = Sequence[int] | Mapping[int, Sequence[int]]
@@ -27,9 +26,9 @@ def keep_units(model: Transformer, kept: Kept) -> None:
             raise MuteError(
                 f"units: there is no encoder layer {index}, only 0 to {len(layers) - 1}"
             )
-        layer = layers[index]
-        assert isinstance(layer, MultiUnitLayer)
-        layer.fusion = _without_the_others(layer.fusion, units, index)
+        fusion = layers[index].fusion  # of a layer as it is trained, or as it translates
+        assert isinstance(fusion, Fusion)
+        layers[index].fusion = _without_the_others(fusion, units, index)
 
 
 def _without_the_others(fusion: Fusion, units: Sequence[int], layer: int) -> Fusion:
@@ -42,9 +41,7 @@ def _without_the_others(fusion: Fusion, units: Sequence[int], layer: int) -> Fus
         )
     if not units:
         raise MuteError(f"units: encoder layer {layer} would have none left; keep at least one")
-    muted = Fusion(len(coefficients))
-    muted.alpha = torch.nn.Parameter(renormalised(coefficients, units), requires_grad=False)
-    return muted
+    return constant_fusion(renormalised(coefficients, units))
 
 
 def renormalised(coefficients: Tensor, units: Sequence[int]) -> Tensor:

@@ -7,8 +7,8 @@ from mute.errors import MuteError
 from mute.serve.served import Served
 from mute.translate.translator import Translator
 
-VARIANTS = 4
-"""Ways of muting that are kept ready, for all models together; each takes a model's memory."""
+VARIANTS = 8
+"""Ways of muting that are kept ready, for all models together; their weights are shared."""
 
 Muted = tuple[tuple[int, tuple[int, ...]], ...]
 """Layers, each with the units of it that are muted, in order: a value to compare."""
@@ -41,7 +41,7 @@ class Variants:
         self._kept: OrderedDict[tuple[Served, Muted], Translator] = OrderedDict()
 
     def get(self, served: Served, muted: Muted) -> Translator:
-        """The model itself if nothing is muted, else one with packed weights of its own."""
+        """The model itself if nothing is muted, else one that shares its weights."""
         if not muted:
             return served.translator
         key = served, muted

@@ -1,11 +1,13 @@
 """The fast form of a model, for translation; `tree.py` has what it does step by step."""
 
+import copy
 from typing import Literal, get_args
 
 from torch import Tensor, nn
 
 from mute.errors import MuteError
 from mute.model.layer import multi_unit_layers
+from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
 from mute.model.units import Units
 from mute.translate.decoding import Decoding, PlainDecoding
@@ -41,6 +43,17 @@ class Engine:
             to_int8(self.model)
         else:
             pack(self.model)
+
+    def with_units(self, kept: Kept) -> "Engine":
+        """The same with all other units of the encoder muted; both share their packed weights.
+
+        Raises:
+            MuteError: there is no such layer or unit, or none would be left.
+        """
+        muted = copy.copy(self)
+        muted.model = shared_copy(self.model)
+        keep_units(muted.model, kept)
+        return muted
 
     def start(self, source: Tensor, width: int, vocabulary: Tensor | None = None) -> Decoding:
         """Begin to translate a batch.

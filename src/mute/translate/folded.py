@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from mute.model.bank import BankLinear, BankNorm
 from mute.model.context import Context, LayerCache
-from mute.model.fusion import fuse
+from mute.model.fusion import constant_fusion, fuse
 from mute.model.layer import MultiUnitLayer
 
 
@@ -14,32 +14,41 @@ class FoldedLayer(nn.Module):
     """The output of a `MultiUnitLayer` of attention units outside training, sooner.
 
     With s_u = X + SelfAttn_u(X), the layer's output is Σ c_u s_u + Σ c_u FFN_u(s_u). Nothing but
-    numbers stands between M, alpha and c, and c_u goes into the second matrix of FFN_u. Then
-    each unit's network adds to one sum, while what it works on is still in the processor's cache.
+    numbers stands between M, alpha and c. Each unit's network adds to one sum, while what it works
+    on is still in the processor's cache; that of a muted unit, whose c is 0, is left out.
     """
 
     def __init__(self, layer: MultiUnitLayer) -> None:
         super().__init__()
         self.norm, self.mixer = layer.norm, layer.units.mixer
-        self.coefficients = layer.fusion().detach()
+        self.fusion = constant_fusion(layer.fusion())
         feedforward = layer.units.feedforward
         norm, expand, contract = feedforward.norm, feedforward.expand, feedforward.contract
         self.norms, self.expand, self.contract = (nn.ModuleList() for _ in range(3))
-        for unit, c in enumerate(self.coefficients):
+        for unit in range(len(self.fusion.alpha)):
             member = unit % len(expand.weight)  # a shared network is every unit's
             self.norms.append(_norm(norm.weight[member], norm.bias[member]))
             self.expand.append(linear(expand.weight[member], expand.bias[member]))
-            self.contract.append(linear(c * contract.weight[member], c * contract.bias[member]))
+            self.contract.append(linear(contract.weight[member], contract.bias[member]))
 
     def forward(self, x: Tensor, context: Context, _cache: LayerCache | None = None) -> Tensor:
         """(B, L, d) → (B, L, d)."""
         s = x + self.mixer(self.norm(x)[None], context)
-        s = s.expand(len(self.coefficients), -1, -1, -1)
-        output = fuse(self.coefficients, s)
-        networks = zip(s, self.norms, self.expand, self.contract, strict=True)
-        for of_unit, norm, expand, contract in networks:
-            output += contract(expand(norm(of_unit)).relu_())
+        coefficients: Tensor = self.fusion()
+        s = s.expand(len(coefficients), -1, -1, -1)
+        output = fuse(coefficients, s)
+        units = zip(coefficients.tolist(), s, self.norms, self.expand, self.contract, strict=True)
+        for c, of_unit, norm, expand, contract in units:
+            if c != 0:
+                output.add_(contract(expand(norm(of_unit)).relu_()), alpha=c)
         return output
+
+
+class Packed(nn.Module):
+    """A layer whose weights are laid out for good: copies of a model share it."""
+
+    def __deepcopy__(self, _memo: object) -> "Packed":
+        return self
 
 
 def unstack(model: nn.Module) -> None:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from mute.errors import MuteError
 from mute.model.bank import BankLinear
 from mute.runtime import survives
-from mute.translate.folded import replace_parts
+from mute.translate.folded import Packed, replace_parts
 
 _ENGINE = "fbgemm"
 _PROBE = """
@@ -32,7 +32,7 @@ def _has_wide_sums() -> bool:
     return bool(torch.cpu.get_capabilities().get("avx512_vnni"))
 
 
-class Int8Linear(nn.Module):
+class Int8Linear(Packed):
     """A linear layer in 8 bits: (..., n) → (..., m)."""
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
@@ -52,7 +52,7 @@ class Int8Linear(nn.Module):
         return product
 
 
-class Int8Bank(nn.Module):
+class Int8Bank(Packed):
     """A `BankLinear` of several members in 8 bits."""
 
     def __init__(self, bank: BankLinear) -> None:

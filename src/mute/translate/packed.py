@@ -7,12 +7,12 @@ offers the two steps apart, for compilers; we use them where they are to be had.
 import torch
 from torch import Tensor, nn
 
-from mute.translate.folded import replace_parts
+from mute.translate.folded import Packed, replace_parts
 
 _ROWS = 120  # of a typical product: 30 sentences, beam 4; any other number works as well
 
 
-class PackedLinear(nn.Module):
+class PackedLinear(Packed):
     """A linear layer in float32 on a CPU: (..., n) → (..., m)."""
 
     def __init__(self, linear: nn.Linear) -> None:

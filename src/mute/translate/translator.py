@@ -1,5 +1,6 @@
 """Text in one language → text in another."""
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,11 +121,12 @@ class Translator:
         Raises:
             MuteError: there is no such layer or unit, or none would be left.
         """
-        muted = [shared_copy(model) for model in self.models]
-        for model in muted:
+        muted = copy.copy(self)
+        muted.models = [shared_copy(model) for model in self.models]
+        for model in muted.models:
             keep_units(model, kept)
-        compute = self.engines[0].compute
-        return Translator(muted, self.tokenizer, self.max_length, compute, self.shortlist)
+        muted.engines = [engine.with_units(kept) for engine in self.engines]
+        return muted
 
     def score(
         self, sources: Sequence[str], targets: Sequence[str], length_penalty: float = 0.6

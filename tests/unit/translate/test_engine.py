@@ -5,10 +5,12 @@ import torch
 from torch import Tensor
 
 from mute.errors import MuteError
+from mute.model.muting import keep_units
 from mute.model.transformer import Transformer
 from mute.translate.decoding import Decoding, NarrowDecoding, PlainDecoding
-from mute.translate.engine import Engine
+from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
+from mute.translate.folded import Packed
 from mute.translate.packed import PackedLinear
 from mute.translate.search import SearchOptions, beam_search
 from mute.translate.tree import FIRST_ROOM, TreeDecoding
@@ -57,6 +59,30 @@ def test_it_decodes_as_the_model_does(settings: dict[str, object]) -> None:
             kept = torch.tensor([0, 2])[:sentences]
             ours.keep(kept)
             oracle.keep(kept)
+
+
+@pytest.mark.parametrize("settings", [each for each in SYSTEMS if "units" in each], ids=str)
+@torch.inference_mode()
+def test_muted_units_are_those_of_the_muted_model(settings: dict[str, object]) -> None:
+    model = double(small(**settings)).eval()
+    whole, words = Engine(model), torch.full((3, 2), 7)
+    before = whole.start(SOURCE, 2).step(words)
+    muted = whole.with_units({1: [1]}).start(SOURCE, 2).step(words)
+    torch.testing.assert_close(whole.start(SOURCE, 2).step(words), before, rtol=0, atol=0)
+    keep_units(model, {1: [1]})
+    torch.testing.assert_close(muted, plain(model, 2).step(words))
+    assert not torch.equal(muted, before)
+
+
+@pytest.mark.parametrize("compute", ["float32", "int8"])
+def test_an_engine_with_muted_units_holds_no_weights_of_its_own(compute: Compute) -> None:
+    engine = Engine(double(small(units=3)).float(), compute)
+    packed = {id(module) for module in engine.model.modules() if isinstance(module, Packed)}
+    muted = engine.with_units([0])
+    assert {id(module) for module in muted.model.modules() if isinstance(module, Packed)} == packed
+    shared = {id(weight) for weight in engine.model.parameters()}
+    own = [weight for weight in muted.model.parameters() if id(weight) not in shared]
+    assert [tuple(weight.shape) for weight in own] == [(3,)] * len(muted.model.encoder.layers)
 
 
 @torch.inference_mode()
