@@ -56,7 +56,7 @@ class UnitsConfig(Strict):
     order: Literal["learned", "fixed"] = "learned"
     """The order: found by a learned permutation, as in the paper, or the one they are listed in."""
     drop_branch: Probability = 0.0
-    """How often a unit is left out of a training step, its residual path kept."""
+    """How often a unit is left out of a batch in training, its residual path kept."""
 
     @model_validator(mode="after")
     def _units_fit_together(self) -> Self:
@@ -92,13 +92,14 @@ class ModelConfig(UnitsConfig):
     dropout: Probability = 0.1
     """On the embeddings and on every sub-layer's output."""
     attention_dropout: Probability = 0.0
-    """On the attention weights."""
+    """On the weights of attention; units of another kind have none."""
     activation_dropout: Probability = 0.0
     """Between the two halves of a feed-forward network."""
     sinusoidal_positions: bool = True
     """Add sines and cosines of the position to the embeddings."""
     relative_positions: int = Field(16, ge=0)
-    """The distance at which relative positions on keys and values are clipped; 0 for none."""
+    """The distance at which relative positions on keys and values of attention are clipped; 0 for
+    none."""
     share_embeddings: bool = False
     """One table for source and target; needs a joint vocabulary."""
     tie_output: bool = True
@@ -150,7 +151,8 @@ class ParallelText(Strict):
     tsv: str | None = None
     """One file in place of the two: source, tab, target; further columns are ignored."""
     weight: float = Field(1.0, gt=0)
-    """How often each pair of it is seen in an epoch; a fraction is drawn anew in each epoch."""
+    """How often each pair of it is seen in an epoch; a fraction is drawn anew in each epoch. For
+    training text only."""
 
     @model_validator(mode="after")
     def _is_two_files_or_one(self) -> Self:
@@ -176,7 +178,7 @@ class TokenizerConfig(Strict):
     size: int = Field(32000, ge=1)
     """Pieces of a SentencePiece vocabulary, or merges of a BPE."""
     model: Literal["unigram", "bpe"] = "unigram"
-    """SentencePiece's algorithm."""
+    """SentencePiece's algorithm (sentencepiece)."""
     joint: bool = True
     """One vocabulary for both languages."""
     lowercase: bool = False
@@ -190,6 +192,10 @@ class TokenizerConfig(Strict):
     def _options_belong_to_the_kind(self) -> Self:
         if self.pretokenized and self.kind != "moses-bpe":
             raise ValueError("pretokenized text goes with kind: moses-bpe")
+        if self.chinese == "characters" and (self.kind != "moses-bpe" or self.pretokenized):
+            raise ValueError("chinese: characters goes with kind: moses-bpe on raw text")
+        if self.model == "bpe" and self.kind != "sentencepiece":
+            raise ValueError("model: bpe goes with kind: sentencepiece; moses-bpe has its own")
         return self
 
 
@@ -225,9 +231,21 @@ class DataConfig(Strict):
     sampling: Probability = 0.0
     """Subword regularisation: BPE-dropout's rate or SentencePiece's chance of a sampled split."""
 
+    @model_validator(mode="after")
+    def _scored_text_has_no_weight(self) -> Self:
+        scored = {"dev": self.dev, **{f"test.{name}": text for name, text in self.test.items()}}
+        for name, text in scored.items():
+            if text.weight != 1:
+                raise ValueError(f"{name}.weight: only training text has a weight; leave it out")
+        return self
+
 
 class TrainConfig(Strict):
-    """How the model learns. The defaults are the paper's, but for the average of the weights."""
+    """How the model learns.
+
+    The defaults are the paper's, but for the number of steps, which it has by task, the penalty's
+    weight, which it does not tell, and the average of the weights.
+    """
 
     run: str
     """The run folder: config, log, checkpoints and, from the first validation on, the model."""
@@ -257,8 +275,9 @@ class TrainConfig(Strict):
     label_smoothing: Probability = 0.1
     """The share of probability that is taken from the right word and spread over all."""
     r_drop: float = Field(0.0, ge=0)
-    """R-Drop's alpha: every batch passes twice, through other dropout and other noise, and what
-    the two passes predict is drawn together. Twice the time of a step; 0 for one pass."""
+    """R-Drop's alpha: every batch passes twice, through other dropout and other positions of the
+    noise, and what the two passes predict is drawn together. Whether noise acts and which units are
+    dropped is the same for both. Twice the time of a step; 0 for one pass."""
     penalty_weight: float = Field(2.5e-4, ge=0)
     """The paper's lambda, against the mean cross-entropy; about 1 / (tokens per batch)."""
     average_decay: Probability = 0.998

@@ -361,26 +361,41 @@ TWO_MACHINES = [
 ] * 2
 
 
-@pytest.mark.parametrize("launchers", [ONE_MACHINE, TWO_MACHINES], ids=["one", "two"])
+@pytest.mark.parametrize(
+    ("launchers", "accumulate"),
+    [(ONE_MACHINE, 1), (TWO_MACHINES, 1), (ONE_MACHINE, 2)],
+    ids=["one", "two", "accumulated"],
+)
 def test_two_processes_compute_what_one_does_with_two_batches(
     launchers: list[list[str]],
+    accumulate: int,
     experiment_file: Path,
     tmp_path: Path,
     background: list[subprocess.Popen[str]],
 ) -> None:
     together, alone = tmp_path / "together", tmp_path / "alone"
-    settings = ["--set", "train.steps=6", "--set", f"train.run={together}"]
-    command = ["-m", "mute", "train", str(experiment_file), *settings]
+    settings = ["train.steps=6", f"train.run={together}", f"train.accumulate={accumulate}"]
+    changes = [part for each in settings for part in ("--set", each)]
+    command = ["-m", "mute", "train", str(experiment_file), *changes]
     processes = [start(background, [*launcher, *command]) for launcher in launchers]
     for process in processes:
         _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
-    assert train(experiment_file, alone, "train.steps=6", "train.accumulate=2") == 0
+    assert train(experiment_file, alone, "train.steps=6", f"train.accumulate={2 * accumulate}") == 0
     losses = [[r["loss"] for r in records(each, "validation")] for each in (together, alone)]
     assert losses[0] == pytest.approx(losses[1], abs=1e-5)
     ours, theirs = final_tensors(together, 6), final_tensors(alone, 6)
     for name, value in theirs.items():
-        torch.testing.assert_close(ours[name], value, atol=1e-5, rtol=1e-4)
+        expected, found = (_that_matter(name, each) for each in (value, ours[name]))
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+def _that_matter(name: str, value: torch.Tensor) -> torch.Tensor:
+    """All but the keys' biases: softmax is blind to them, so Adam moves them by rounding alone."""
+    if name.endswith("mixer.input.bias"):
+        queries, _, values = value.chunk(3, -1)
+        return torch.cat([queries, values], -1)
+    return value.chunk(2, -1)[1] if name.endswith("cross.memory.bias") else value
 
 
 def test_a_worker_that_dies_is_restarted_and_the_run_goes_on(

@@ -118,6 +118,31 @@ def test_references_that_cannot_be_are_told(train: Any, dev: Any, sentence: str)
         data(train, dev)
 
 
-def test_pretokenized_text_is_for_moses_bpe() -> None:
-    with pytest.raises(ValidationError, match="goes with kind: moses-bpe"):
-        TokenizerConfig(kind="sentencepiece", pretokenized=True)
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"kind": "sentencepiece", "pretokenized": True}, "pretokenized .* kind: moses-bpe"),
+        ({"kind": "sentencepiece", "chinese": "characters"}, "characters .* kind: moses-bpe on"),
+        (
+            {"kind": "moses-bpe", "pretokenized": True, "chinese": "characters"},
+            "characters goes with kind: moses-bpe on raw text",
+        ),
+        ({"kind": "moses-bpe", "model": "bpe"}, "model: bpe goes with kind: sentencepiece"),
+    ],
+)
+def test_options_of_another_kind_of_tokenizer_are_refused(
+    settings: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(ValidationError, match=sentence):
+        TokenizerConfig.model_validate(settings)
+
+
+@pytest.mark.parametrize("where", ["dev", "test.news"])
+def test_only_training_text_has_a_weight(where: str) -> None:
+    text = {"source": "a", "target": "b"}
+    weighted: dict[str, Any] = {**text, "weight": 2.0}
+    scored = {"dev": weighted} if where == "dev" else {"dev": text, "test": {"news": weighted}}
+    with pytest.raises(ValidationError, match=rf"{where}\.weight: only training text has a weight"):
+        DataConfig.model_validate(
+            {"source": "en", "target": "de", "prepared": "p", "train": [weighted], **scored}
+        )

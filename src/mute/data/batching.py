@@ -101,6 +101,11 @@ class BatchStream:
     ) -> None:
         if len(corpus) == 0:
             raise MuteError("there is no pair to train on; see the report of `mute prepare`")
+        if weights is not None and weights.sum() < 1:
+            raise MuteError(
+                f"data.train: the weights let an epoch see {weights.sum():.2g} pairs on average, "
+                f"of {len(corpus)}; raise them"
+            )
         source, target = corpus.lengths
         self._longer = np.maximum(source, target).astype(np.int32) + 1  # EOS, or BOS
         self._target = np.asarray(target)

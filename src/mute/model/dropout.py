@@ -41,7 +41,7 @@ class Dropout(nn.Module):
 
 def keep_mask(x: Tensor, p: float) -> Tensor:
     """A tensor like x: 0 with probability p, else the reciprocal of the keep probability."""
-    dropped = round(p * _STEPS)  # of the 65536 values, these say "drop"
+    dropped = min(round(p * _STEPS), _STEPS - 1)  # of the 65536 values, these say "drop"
     words = torch.empty(-(-x.numel() // _DRAWS), dtype=torch.int64)
     draws = words.random_(-(2**63), None).view(torch.int16)[: x.numel()].view(x.shape)
     keep = torch.empty_like(x, memory_format=torch.contiguous_format, requires_grad=False)

@@ -27,7 +27,7 @@ class MultiUnitLayer(nn.Module):
         outputs: Tensor = self.units(seen, x, context, cache)
         # In mixed precision, the sum is no product to be sped up: it is the residual stream.
         with torch.autocast(x.device.type, enabled=False):
-            return self._fused(outputs, x, context)
+            return self._fused(outputs.to(x.dtype), x, context)
 
     def _fused(self, outputs: Tensor, x: Tensor, context: Context) -> Tensor:
         """The units' outputs, (I, B, L, d), and the layer's input → (B, L, d)."""

@@ -36,9 +36,11 @@ class TrainState:
 
     step: int = 0
     position: Position = field(default_factory=Position)
-    best_score: float = float("-inf")
+    best_score: float = -1.0
+    """Before the first validation, one that any is better than."""
     best_step: int = 0
     validations_since_best: int = 0
+    """In a row without a better score; one that is as good moves best_step on, and not this."""
     bad_steps_in_a_row: int = 0
     bad_steps: int = 0
     batches_per_step: int = 0

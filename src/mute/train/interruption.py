@@ -60,7 +60,7 @@ def memory_advice(batch: Batch, batch_tokens: int) -> Iterator[None]:
             "can't allocate memory" not in str(error)
         ):
             raise
-        sentences, length = batch.source.shape
+        sentences, length = len(batch.source), max(batch.source.size(1), batch.target_input.size(1))
         raise MuteError(
             f"out of memory on a batch of {sentences} sentences of {length} pieces "
             f"(train.batch_tokens: {batch_tokens}); lower it, and raise train.accumulate by the "

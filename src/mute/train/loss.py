@@ -67,7 +67,7 @@ class _OutputLoss(torch.autograd.Function):
                 to_states[:, chunk] = _back(slope.to(low), here, weight_low, to_whole, passes)
         # What smoothing adds is the same for every word, so it needs no pass over the scores.
         all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), whole.sum(0)
-        even = normalisers - all_inputs @ all_words / size
+        even = normalisers - (all_inputs * all_words).sum() / size  # autocast would round `@`
         if learning:
             to_states -= (smoothing / size * all_words[:-1]).to(low)
             to_whole -= smoothing / size * all_inputs
@@ -140,7 +140,7 @@ def _divergence(p: tuple[Tensor, ...], log_p: tuple[Tensor, ...]) -> tuple[Tenso
 
 
 def _precision_of_products(states: Tensor) -> torch.dtype:
-    """What autocast would multiply in, had it a say inside of a function with its own gradient."""
+    """What autocast multiplies in: it has no say in products with `out=`, nor in `backward`."""
     kind = states.device.type
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
 

@@ -1,6 +1,7 @@
 """What a run tells: a live line for people, log.jsonl for programs, TensorBoard for both."""
 
 import json
+import math
 import sys
 import time
 from collections.abc import Mapping
@@ -92,7 +93,7 @@ class Progress(Silence):
         named = _LIVE.get(kind, {})
         self._facts |= {named[name]: value for name, value in shown.items() if name in named}
         self._bar.update(self._task, facts=_written(self._facts))
-        if kind != "train" or not sys.stderr.isatty():
+        if shown and (kind != "train" or not sys.stderr.isatty()):
             self.tell(f"{kind} {step}: {_written(shown)}")
         if kind == "validation":
             self.speed()  # forget the time it took: it was no training
@@ -122,7 +123,9 @@ class Progress(Silence):
                 self._board.add_scalar(f"permutation/layer {index}", distance, step)
 
     def _write(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
-        self._log.write(json.dumps({"kind": kind, "step": step, **facts}) + "\n")
+        # NaN and infinity are no JSON.
+        known = {name: None if _is_endless(fact) else fact for name, fact in facts.items()}
+        self._log.write(json.dumps({"kind": kind, "step": step, **known}) + "\n")
         self._log.flush()
 
     def close(self) -> None:
@@ -130,6 +133,10 @@ class Progress(Silence):
         self._bar.stop()
         self._log.close()
         self._board.close()
+
+
+def _is_endless(fact: object) -> bool:
+    return isinstance(fact, float) and not math.isfinite(fact)
 
 
 def _number(value: float) -> str:

@@ -101,6 +101,8 @@ class Trainer:
                     if any(due) or self.stopping:
                         self.save()
                     self._validate_if_due(validate, keep_best)
+                # Someone may have asked in the last validation, after which there is no step.
+                self._agree_to_stop()
             if self.stopping:
                 self.progress.tell(
                     f"stopped at step {self.state.step:,} of {self.config.steps:,}; the same "
@@ -111,8 +113,13 @@ class Trainer:
         return self.state
 
     def _validate_if_due(self, validate: Validator, keep_best: Keeper) -> None:
-        """Validate a step that is saved, unless that was done, and save what it has changed."""
-        if self.state.validated_step != self.state.step and self._due(self.config.validate_every):
+        """Validate a step that is saved, unless that was done, and save what it has changed.
+
+        A run that is asked to stop leaves it to the one that goes on: who asks may not wait.
+        """
+        if self.stopping or self.state.validated_step == self.state.step:
+            return
+        if self._due(self.config.validate_every):
             self.validate(validate, keep_best)
             if self.group.leads:
                 update_state(self.run / "checkpoints", self.state)
@@ -122,11 +129,15 @@ class Trainer:
         """Have the run finish the next step, in which all processes hear of it, save and leave."""
         self.asked_to_stop = True
 
+    def _agree_to_stop(self, tokens: int = 0) -> float:
+        """Whether any process was asked to; the sum of all processes' tokens on the way."""
+        total, stops = self.group.sum(tokens, self.asked_to_stop)
+        self.stopping = stops > 0
+        return total
+
     def step(self, batches: list[Batch]) -> None:
         """One optimizer step on this process's batches, if its gradient is finite."""
-        local_tokens = sum(batch.target_tokens for batch in batches)
-        tokens, stops = self.group.sum(local_tokens, self.asked_to_stop)
-        self.stopping = stops > 0
+        tokens = self._agree_to_stop(sum(batch.target_tokens for batch in batches))
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         likelihood = self._forward_backward(batches, tokens)
@@ -168,7 +179,7 @@ class Trainer:
         if self.config.clip:
             torch.nn.utils.clip_grads_with_norm_(self.parameters, self.config.clip, norm)
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.config, self.model.config.d_model, self.state.step)
+            group["lr"] = self._learning_rate()
         self.optimizer.step()
         self.model.project_()
         if self.average:
@@ -280,12 +291,15 @@ class Trainer:
             "perplexity": float(torch.tensor(loss).exp()),
             "penalty": float(self.model.penalty().detach()),
             "gradient_norm": norm,
-            "learning_rate": float(self.optimizer.param_groups[0]["lr"]),
+            "learning_rate": self._learning_rate(),
             "tokens_per_second": self.progress.speed(),
             "padding": padding,
             "epoch": self.state.position.epoch,
         }
         self.progress.record("train", self.state.step, facts)
+
+    def _learning_rate(self) -> float:
+        return learning_rate(self.config, self.model.config.d_model, self.state.step)
 
     def _due(self, every: int) -> bool:
         return self.state.step % every == 0 or self.state.step >= self.config.steps

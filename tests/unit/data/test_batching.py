@@ -89,6 +89,12 @@ def test_a_stream_goes_on_from_any_position(steps: int) -> None:
         assert expected[1] == resumed_batch[1]
 
 
+def test_weights_that_leave_nothing_are_refused() -> None:
+    corpus = Sentences([(3, 3)] * 2000)
+    with pytest.raises(MuteError, match=r"see 0\.002 pairs on average, of 2000; raise them"):
+        BatchStream(corpus, 100, seed=1, weights=np.full(2000, 1e-6))
+
+
 def test_weights_say_how_often_a_pair_is_seen() -> None:
     corpus = Sentences([(3, 3)] * 2000)
     weights = np.array([2.0] * 500 + [0.25] * 1500)

@@ -142,6 +142,21 @@ class Copies(nn.Module):
         return x.expand_as(seen)
 
 
+class Products(nn.Module):
+    """Units that end in a product, without a residual path."""
+
+    def forward(self, seen: torch.Tensor, *_: object) -> torch.Tensor:
+        """(U, B, L, d) → (U, B, L, d)."""
+        return seen @ torch.ones(8, 8)
+
+
+def test_in_mixed_precision_a_unit_may_end_in_a_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = next(build(small(units=1), vocab_size=13).eval().multi_unit_layers())
+    monkeypatch.setattr(layer, "units", Products())
+    with torch.autocast("cpu", torch.bfloat16):
+        assert layer(torch.randn(1, 6, 8), whole(6)).dtype == torch.float32
+
+
 @pytest.mark.parametrize("settings", [{"units": 1}, {"units": 4}, FULL])
 def test_mixed_precision_leaves_the_residual_stream_alone(
     settings: dict[str, object], monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ import torch
 from mute.errors import MuteError
 from mute.model.proximal import start_from_single_unit
 from mute.model.transformer import build
+from mute.model.units import _KINDS, Units
 from tests.unit.model.oracle import double, small
 
 SOURCE = torch.tensor([[5, 6, 7, 3], [4, 3, 0, 0]])
@@ -47,6 +48,25 @@ def test_models_that_differ_in_more_than_units_are_refused(
     model = build(small(**rest, **{setting: ours}, units=4), vocab_size=13)
     with pytest.raises(MuteError, match=f"model.{setting} was {its}, is {ours}"):
         start_from_single_unit(model, single)
+
+
+@pytest.mark.parametrize(
+    "stack", [{"unit": "backwards"}, {"decoder": {"unit": "backwards"}}], ids=str
+)
+def test_another_kind_of_unit_is_refused_even_if_its_weights_would_fit(
+    stack: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_KINDS, "backwards", Units)
+    model = build(small(units=4, **stack), vocab_size=13)
+    with pytest.raises(MuteError, match="unit was attention, is backwards"):
+        start_from_single_unit(model, build(small(), vocab_size=13))
+
+
+def test_a_mask_that_only_the_single_unit_has_seen_is_left_behind() -> None:
+    single = double(small(bias=["mask"])).eval()
+    model = build(small(units=2), vocab_size=13).double().eval()
+    start_from_single_unit(model, single)
+    torch.testing.assert_close(model(SOURCE, TARGET), single(SOURCE, TARGET), atol=1e-5, rtol=1e-5)
 
 
 def test_dropout_may_differ_from_that_of_the_start() -> None:

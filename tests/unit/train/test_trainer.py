@@ -215,6 +215,30 @@ def test_the_learning_rate_is_noams_from_step_one_on_for_the_models_width(notes:
     assert notes.all("learning_rate") == pytest.approx(expected)
 
 
+def test_a_refused_step_is_recorded_with_its_own_learning_rate(notes: Notes) -> None:
+    trainer = trainer_of(fresh(), learning_rate=0.01, warmup=3)
+    trainer.progress = notes
+    bad_step(trainer)
+    (rate,) = [record["learning_rate"] for record in notes.records if record["kind"] == "train"]
+    assert rate == pytest.approx(0.01 * 8**-0.5 * 3**-1.5)
+
+
+def test_bfloat16_rounds_the_gradient_and_no_more_than_that() -> None:
+    exact = gradient_in_first_step(trainer_of(fresh(**SEQUENTIAL)), BATCH)
+    trainer = trainer_of(fresh(**SEQUENTIAL), precision="bfloat16")
+    rounded = gradient_in_first_step(trainer, BATCH)
+    assert all(value.dtype == torch.float32 for value in rounded.values())
+    apart = sum(float((rounded[name] - exact[name]).square().sum()) for name in exact) ** 0.5
+    whole = sum(float(value.square().sum()) for value in exact.values()) ** 0.5
+    assert 1e-5 < apart / whole < 0.05
+
+
+def test_bfloat16_is_refused_where_it_would_kill(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "bfloat16_is_safe", lambda: False)
+    with pytest.raises(MuteError, match=r"train\.precision: this CPU cannot compute in bfloat16"):
+        trainer_of(fresh(), precision="bfloat16")
+
+
 def spoil(_: object, __: object, losses: Any) -> Any:
     return losses._replace(smoothed=losses.smoothed * float("nan"))
 
@@ -289,3 +313,31 @@ def test_the_checkpoint_holds_the_weights_and_their_average(tmp_path: Path) -> N
     torch.testing.assert_close(second.average.weights, first.average.weights, rtol=0, atol=0)
     ours, theirs = (moments(each.optimizer, each.model) for each in (second, first))
     torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+
+
+def test_a_run_that_is_asked_to_stop_leaves_its_validation_to_the_one_that_goes_on(
+    tmp_path: Path,
+) -> None:
+    settings = {"run": str(tmp_path), "steps": 3, "validate_every": 2}
+    trainer, judge = trainer_of(fresh(), **settings), Judge(1.0, 2.0)
+    trainer.ask_to_stop()
+    trainer.state.step = 1
+    stopped = trainer.fit(judge.validate, judge.keep)
+    assert trainer.stopping
+    assert (stopped.step, judge.measured) == (2, [])
+    again = trainer_of(fresh(), **settings)
+    assert again.fit(judge.validate, judge.keep).validated_step == 3
+    assert not again.stopping
+    assert len(judge.measured) == 2
+
+
+def test_a_stop_in_the_last_validation_is_heard(tmp_path: Path) -> None:
+    trainer = trainer_of(fresh(), run=str(tmp_path), steps=1)
+
+    def validate(_: Transformer) -> dict[str, float]:
+        trainer.ask_to_stop()
+        return {"bleu": 1.0}
+
+    trainer.fit(validate, Judge().keep)
+    assert trainer.stopping
+    assert trainer.state.validated_step == 1
