@@ -11,6 +11,7 @@ from mute.analysis.muting import Muting, mute_each, translations_needed
 from mute.analysis.permutation import Course, Order, find_orders, read_course
 from mute.analysis.sentences import batches, encode_sentences
 from mute.analysis.weights import UnitWeights, unit_weights
+from mute.config import UnitsConfig
 from mute.errors import MuteError
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import Transformer
@@ -33,6 +34,8 @@ class Stack:
 
     name: Literal["encoder", "decoder"]
     units: int
+    bias: list[str]
+    """The noise of each unit in training; none if no unit had any."""
     weights: list[UnitWeights]
     orders: list[Order]
     """By layer; none if the units have no order."""
@@ -103,19 +106,25 @@ def analyze(
 def _stacks(model: Transformer, path: Path) -> list[Stack]:
     layers = list(model.multi_unit_layers())
     border = len(model.encoder.layers)
-    stacks = [_stack("encoder", layers, slice(border), path)]
-    if model.config.decoder.units > 1:
-        stacks.append(_stack("decoder", layers, slice(border, None), path))
+    config = model.config
+    stacks = [_stack("encoder", config, layers, slice(border), path)]
+    if config.decoder.units > 1:
+        stacks.append(_stack("decoder", config.decoder, layers, slice(border, None), path))
     return stacks
 
 
 def _stack(
-    name: Literal["encoder", "decoder"], layers: Sequence[MultiUnitLayer], own: slice, path: Path
+    name: Literal["encoder", "decoder"],
+    config: UnitsConfig,
+    layers: Sequence[MultiUnitLayer],
+    own: slice,
+    path: Path,
 ) -> Stack:
-    units = len(layers[own][0].fusion.alpha)
+    units = config.units
     return Stack(
         name,
         units,
+        [*config.bias, *["identity"] * (units - len(config.bias))] if config.bias else [],
         unit_weights(layers[own]),
         find_orders(layers[own]),
         read_course(path, own) if units > 1 else None,

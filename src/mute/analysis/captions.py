@@ -45,6 +45,12 @@ def of_weights(weights: Sequence[UnitWeights], *, sequential: bool) -> str:
     )
 
 
+def of_bias(bias: Sequence[str]) -> str:
+    """Which unit saw its input through which noise; nothing if there was none."""
+    named = [f"{unit} {kind}" for unit, kind in enumerate(bias)]
+    return f" The units by their noise in training: {_listed(named)}." if named else ""
+
+
 def of_orders(orders: Sequence[Order]) -> str:
     """Whether every M is a permutation, and which; or that the order was given."""
     if not orders[0].learned:
@@ -73,9 +79,10 @@ def of_course(course: Course, *, learned_order: bool) -> str:
         max(abs(new - old) for old, new in zip(*pair, strict=True))
         for pair in zip(course.effective[0], course.effective[-1], strict=True)
     ]
+    kept = f" The model that is shown here is of step {course.best:,}." if course.best else ""
     text = (
         f"From step {first:,} to {last:,}, the weight of a unit changed most in layer "
-        f"{_highest(moved)}, by {max(moved):.2f}."
+        f"{_highest(moved)}, by {max(moved):.2f}.{kept}"
     )
     if not learned_order:
         return text
@@ -97,7 +104,8 @@ def of_muting(found: Muting) -> str:
     }
     worst = min(by_place, key=lambda place: by_place[place].difference)
     text = (
-        f"All units together: {found.whole:.2f} {found.measure}, on {found.sentences:,} sentences. "
+        f"All units together: {_signed(f'{found.whole:.2f}')} {found.measure}, on "
+        f"{found.sentences:,} sentences. "
         f"Muted in all layers, unit {everywhere} {_missed(found.everywhere[everywhere], cost)}. "
         f"Muted in one layer, unit {worst[1]} of layer {worst[0]} "
         f"{_missed(by_place[worst], cost)}."
@@ -146,7 +154,12 @@ def _missed(worst: Muted, measure: str) -> str:
 
 def _difference(muted: Muted, measure: str) -> str:
     chance = "" if muted.p is None else f" (p {p_value(muted.p, equals='= ')})"
-    return f"{muted.difference:+.2f} {measure}{chance}".replace("-", "−")
+    return f"{_signed(f'{muted.difference:+.2f}')} {measure}{chance}"
+
+
+def _signed(number: str) -> str:
+    """With a minus sign in the place of a hyphen."""
+    return number.replace("-", "−")
 
 
 def _highest(values: Sequence[float]) -> int:

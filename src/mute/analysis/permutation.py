@@ -8,7 +8,7 @@ import torch
 
 from mute.model.fusion import LearnedOrder, SequentialFusion
 from mute.model.layer import MultiUnitLayer
-from mute.train.log import LOG, read_log
+from mute.train.log import LOG, best_step, read_log
 
 NEAR = 0.05
 """M passes for a permutation if none of its entries is further away from one."""
@@ -45,6 +45,8 @@ class Course:
     effective: list[list[list[float]]]
     penalty: list[list[float]]
     """By step and layer."""
+    best: int = 0
+    """The step of the model that was kept, whose weights and orders are shown."""
 
 
 def find_orders(layers: Iterable[MultiUnitLayer]) -> list[Order]:
@@ -78,8 +80,9 @@ def read_course(run: Path, layers: slice) -> Course | None:
     """
     if not (run / LOG).is_file():
         return None
-    course = Course([], [], [], [])
-    for record in read_log(run):
+    records = read_log(run)
+    course = Course([], [], [], [], best_step(records))
+    for record in records:
         if record["kind"] == "units":
             course.steps.append(record["step"])
             course.alpha.append(record["alpha"][layers])

@@ -120,7 +120,7 @@ def _of_stack(stack: Stack) -> Iterator[Section]:
     yield Section(
         f"{stack.name}-weights",
         f"How much each unit of the {stack.name} counts",
-        captions.of_weights(stack.weights, sequential=sequential),
+        captions.of_weights(stack.weights, sequential=sequential) + captions.of_bias(stack.bias),
         heat_maps(panels, ["unit", "place"], "layer"),
     )
     if sequential:

@@ -67,6 +67,8 @@ class Study:
     """What is measured when all runs are finished: names of `mute.studies.measures`."""
     figures: tuple[str, ...] = ("curves",)
     """Names of `mute.studies.figures`."""
+    only_task: str = ""
+    """The task whose settings it is about, if it says nothing of others."""
 
     def baseline_of(self, system: System) -> str:
         """The system that another's differences are from."""
@@ -236,6 +238,7 @@ _ALL = (
             *(_with_large_batches(system) for system in (RELATIVE, SEQ)),
         ),
         budget={},
+        only_task="multi30k",
     ),
 )
 STUDIES: Mapping[str, Study] = {study.name: study for study in _ALL}

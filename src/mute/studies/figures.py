@@ -53,8 +53,15 @@ def write_figures(study: Study, summary: Summary) -> dict[str, str]:
     for name in study.figures:
         for file, (drawn, caption) in FIGURES[name](summary, results).items():
             (folder / file).write_bytes(to_png(drawn))
-            captions[file] = f"{caption} Task: {summary.task}."
+            captions[file] = f"{caption} Task: {summary.task}.{_reservations(summary)}"
     return captions
+
+
+def _reservations(summary: Summary) -> str:
+    """What a reader cannot see in a figure: that runs are missing, or that there is one of each."""
+    single = all(len(row.seeds) <= 1 for row in summary.rows)
+    missing = f" Not run yet: {'; '.join(summary.missing)}." if summary.missing else ""
+    return (" One seed." if single else "") + missing
 
 
 def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
@@ -64,7 +71,8 @@ def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dra
         by_tokens: dict[float, list[float]] = defaultdict(list)
         for result in results.get(row.system or "", []):
             settings = result["config"]["train"]
-            per_step = settings["batch_tokens"] * settings["accumulate"] / 1e6
+            batches = result.get("batches_per_step") or settings["accumulate"]
+            per_step = settings["batch_tokens"] * batches / 1e6
             for point in result["curve"]:
                 by_tokens[point["step"] * per_step].append(point["bleu"])
         if by_tokens:
@@ -72,8 +80,8 @@ def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dra
             lines[row.label] = {x: known for x in sorted(late) if (known := spread(late[x]))}
     caption = (
         "BLEU on the development set after each validation but those of a run's first third, mean "
-        "and standard deviation over the seeds, against what was trained on: steps times tokens "
-        "per batch, of each process."
+        "and standard deviation over the seeds, against what was trained on: steps times batches "
+        "per step times tokens per batch."
     )
     return {"curves.png": (_draw([Panel("million tokens", "BLEU, dev", lines)]), caption)}
 
@@ -116,7 +124,7 @@ def weights(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dr
         "alpha": "The learned weights alpha, of the first seed (Figure 3 of the paper). In the "
         "sequential form they belong to places in the order, not to units.",
         "coefficients": "How much each unit counts in the end, of the first seed: c = M w in the "
-        "sequential form, alpha itself in the others.",
+        "sequential form, alpha itself in the others." + _noise(results),
     }
     firsts = {
         row.label: first["units"]["encoder"]
@@ -131,6 +139,17 @@ def weights(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dr
         x_labels = ["place" if each else "unit" for each in by_place]
         drawn[f"{kind}.png"] = (heat_maps(panels, x_labels, "encoder layer"), caption)
     return drawn
+
+
+def _noise(results: Mapping[str, list[dict[str, Any]]]) -> str:
+    """What the units saw their input through, if all systems that have noise have the same."""
+    from mute.analysis.captions import of_bias
+
+    kinds = {
+        tuple(each["config"]["model"].get("bias", ())) for of in results.values() for each in of
+    }
+    biased = kinds - {()}
+    return of_bias(biased.pop()) if len(biased) == 1 else ""
 
 
 def _setting(results: Mapping[str, list[dict[str, Any]]], row: Row, key: str) -> float:
@@ -158,11 +177,26 @@ def _draw(panels: Sequence[Panel]) -> Figure:
 def _draw_panel(axes: Axes, panel: Panel) -> None:
     from mute.analysis.plots import looks
 
-    for (name, points), look in zip(panel.lines.items(), looks(), strict=False):
+    spread_out = any(
+        point.deviation for points in panel.lines.values() for point in points.values()
+    )
+    every = [x for points in panel.lines.values() for x in points]
+    # Beside one another, so that no line's spread hides another's.
+    shift = (max(every) - min(every)) / 150 if spread_out else 0.0
+    for number, ((name, points), look) in enumerate(
+        zip(panel.lines.items(), looks(), strict=False)
+    ):
+        aside = shift * (number - (len(panel.lines) - 1) / 2)
         means = [point.mean for point in points.values()]
         deviations = [point.deviation or 0.0 for point in points.values()]
         axes.errorbar(
-            list(points), means, deviations if any(deviations) else None, **look, label=name
+            [x + aside for x in points],
+            means,
+            deviations if any(deviations) else None,
+            **look,
+            label=name,
+            capsize=2,
+            elinewidth=0.9,
         )
     if panel.every_x_named:
         axes.set_xticks(sorted({x for points in panel.lines.values() for x in points}))

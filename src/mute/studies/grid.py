@@ -96,6 +96,11 @@ def runs_of(
         MuteError: the task or a system is not there, or a setting of it is wrong.
     """
     folder = task_folder(task)
+    if study.only_task not in ("", folder.name):
+        raise MuteError(
+            f"--task {task}: the study '{study.name}' changes settings of {study.only_task}, which "
+            f"do not suit other tasks"
+        )
     known = study.systems_for(folder.name)
     for name in systems:
         if name not in (system.name for system in known):

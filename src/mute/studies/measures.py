@@ -88,6 +88,27 @@ def measure(trained: Trained) -> None:
     write_json({"of": of, **asdict(found)}, file)
 
 
+def up_to_date(measured: dict[str, Any], results: Results) -> dict[str, Any]:
+    """Of what was measured, that which is still of the runs that there are now.
+
+    A column is of a system's first run, a further row of all runs that were there when it was made.
+    """
+    now = {
+        f"{system}-seed{result['seed']}": _fingerprint(result)
+        for system, each in results.items()
+        for result in each
+    }
+    then = measured.get("of", {})
+    firsts = {system: f"{system}-seed{each[0]['seed']}" for system, each in results.items() if each}
+    columns = {
+        system: values
+        for system, values in measured.get("columns", {}).items()
+        if system in firsts and then.get(firsts[system]) == now[firsts[system]]
+    }
+    same = all(now.get(run) == fingerprint for run, fingerprint in then.items())
+    return {"columns": columns, "rows": measured.get("rows", []) if same else []}
+
+
 def _fingerprint(result: dict[str, Any]) -> list[Any]:
     tests = [test["hypotheses"] for test in result["tests"].values()]
     return [result["best"]["step"], result["best"]["dev_bleu"], *tests]

@@ -83,7 +83,9 @@ def render(planned: Sequence[Planned]) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD)
+    guessed = any(each.guessed for each in planned)
+    note = "~: the data is not prepared, so the size of the vocabulary is guessed"
+    table = Table(box=box.SIMPLE_HEAD, caption=note if guessed else None, caption_justify="left")
     for heading in ("run", "system", "state"):
         table.add_column(heading, no_wrap=heading == "run", overflow="fold")
     for heading in ("steps", "parameters", "hours"):

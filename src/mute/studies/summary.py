@@ -111,7 +111,7 @@ def summarise(study: Study, task: str) -> Summary:
     folder = results_folder(study.name, task)
     results = read_results(study, task)
     compared = _read(folder / comparisons.FILE)
-    measured = _read(folder / measures.FILE)
+    measured = measures.up_to_date(_read(folder / measures.FILE), results)
     rows = [
         _row(
             system,
@@ -167,7 +167,7 @@ def _row(
         [result["seed"] for result in results],
         [result["steps"] for result in results],
         {
-            name: _variant([result[name] for result in results])
+            name: _variant(name, results)
             for name in VARIANTS
             if all(name in result for result in results)  # earlier versions knew fewer
         },
@@ -188,20 +188,30 @@ def _row(
     )
 
 
-def _variant(found: list[dict[str, Any]]) -> Variant:
-    kinds = {"checkpoints": "{} checkpoints", "length_penalty": "length penalty {}"}
-    notes = [
-        note.format(", ".join(_in_order(str(each[key]) for each in found)))
-        for key, note in kinds.items()
-        if all(key in each for each in found)
-    ]
-    return Variant(*_scores(found), ", ".join(notes))
+def _variant(name: str, results: list[dict[str, Any]]) -> Variant:
+    if name == "average":
+        note = ", ".join(_in_order(map(_averaged, results)))
+    else:
+        lengths = _in_order(str(result[name]["length_penalty"]) for result in results)
+        note = f"length penalty {', '.join(lengths)}"
+    return Variant(*_scores([result[name] for result in results]), note)
+
+
+def _averaged(result: dict[str, Any]) -> str:
+    """Which checkpoints an average is of: some of a short run's are far from its end."""
+    count, every = result["average"]["checkpoints"], result["config"]["train"]["save_every"]
+    # The last checkpoint is of the last step; those before it are of multiples.
+    before = (result["steps"] - 1) // every * every
+    return f"{count} checkpoints from step {before - (count - 2) * every:,} on"
 
 
 def _mixed(results: list[dict[str, Any]]) -> list[str]:
     first, *others = (as_today(result["config"]) for result in results)
     expected = (*WITHOUT_EFFECT, "train.seed")
-    return _in_order(key for other in others for key in differences(first, other, expected))
+    keys = _in_order(key for other in others for key in differences(first, other, expected))
+    # Earlier versions did not tell; a step of several processes is another step.
+    sizes = {result["batches_per_step"] for result in results if "batches_per_step" in result}
+    return [*keys, "processes × train.accumulate"] if len(sizes) > 1 else keys
 
 
 def _further_row(row: dict[str, Any], baseline: Scores) -> Row:

@@ -115,6 +115,13 @@ def _footer(summary: Summary) -> str:
         "BLEU of the checkpoint that is best on dev; mean ± standard deviation over seeds.",
         f"Δ: difference from {baselines}, seed by seed, averaged over dev and test sets.",
     ]
+    if any(row.system is None and row.difference is not None for row in summary.rows):
+        lines.append(
+            "Δ of a row that is no system's: from the mean over all seeds of the baseline."
+        )
+    measured = list(dict.fromkeys(name for row in summary.rows for name in row.measured))
+    if measured and any(len(row.seeds) > 1 for row in summary.rows):
+        lines.append(f"Of the first seed alone: {', '.join(measured)}.")
     if any(row.p for row in summary.rows):
         lines.append(
             f"† / ††: better than {baselines} with p < 0.05 / 0.01 in every seed, by paired "

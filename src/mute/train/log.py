@@ -1,6 +1,7 @@
 """The log of a run, `log.jsonl`: a record in every line, each of a kind and of a step."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ LOG = "log.jsonl"
 OF_VALIDATION = ("validation", "units")
 """The kinds of records that a validation leaves."""
 Record = dict[str, Any]
+_NONE: Record = {"step": 0}
 
 
 def read_log(run: Path) -> list[Record]:
@@ -34,6 +36,17 @@ def read_log(run: Path) -> list[Record]:
             ) from None
         records.append(record)
     return records
+
+
+def best_step(records: Iterable[Record]) -> int:
+    """The step of the best validation, of equals the last: that of the model that is kept.
+
+    0 if there is none.
+    """
+    validations = [record for record in records if record["kind"] == "validation"]
+    return int(
+        max(validations, key=lambda each: (each["bleu"], each["step"]), default=_NONE)["step"]
+    )
 
 
 def forget_after(run: Path, state: TrainState) -> None:

@@ -1,5 +1,7 @@
 """What is said of numbers has to be so."""
 
+from dataclasses import replace
+
 from mute.analysis import captions
 from mute.analysis.diversity import Diversity
 from mute.analysis.maps import AttentionMaps
@@ -42,6 +44,9 @@ def test_the_course_names_the_layer_that_moved_most() -> None:
     assert "From step 100 to 2,000, the weight of a unit changed most in layer 1, by 0.40." in text
     assert "went from 3.00 to 0.50 in layer 0 and 1.00 to 0.25 in layer 1." in text
     assert "distance" not in captions.of_course(course, learned_order=False)
+    assert "The model" not in text
+    known = replace(course, best=1500)
+    assert "shown here is of step 1,500." in captions.of_course(known, learned_order=True)
     once = Course([100], weights[:1], weights[:1], [[3.0, 1.0]])
     assert (
         captions.of_course(once, learned_order=True) == "The log has one record only, of step 100."
@@ -95,3 +100,9 @@ def test_attention_that_is_spread_and_that_is_not() -> None:
     assert "Unit 1 spreads its attention most, a token over 2.0 tokens" in text
     assert "unit 0 least, over 1.0" in text
     assert "over 2.0 tokens" in captions.of_maps(AttentionMaps(1, ["a", "b"], [[even]]))
+
+
+def test_units_are_named_by_their_noise() -> None:
+    text = captions.of_bias(["identity", "swap", "mask"])
+    assert text == " The units by their noise in training: 0 identity, 1 swap and 2 mask."
+    assert captions.of_bias([]) == ""

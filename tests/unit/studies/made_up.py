@@ -6,7 +6,7 @@ from typing import Any
 from mute.studies.grid import results_folder, write_json
 
 SIGNATURE = "nrefs:1|tok:none"
-TRAINING = {"batch_tokens": 2048, "accumulate": 1}
+TRAINING = {"batch_tokens": 2048, "accumulate": 1, "save_every": 200}
 
 
 def result(
@@ -45,3 +45,8 @@ def comparison(study: str, run: str, test: str, difference: float, p: Sequence[f
         for seed, value in enumerate(p, 1)
     }
     write_json(found, results_folder(study, "toy") / "comparisons.json")
+
+
+def fingerprint(system: str, seed: int, dev: float, tests: int = 1) -> dict[str, list[object]]:
+    """What measures.json says that it was measured of."""
+    return {f"{system}-seed{seed}": [1000, dev, *[f"{system}{seed}"] * tests]}

@@ -13,7 +13,7 @@ from mute.studies.grid import paired, read_json, read_results, results_folder, w
 from mute.studies.study import make_tables
 from mute.studies.summary import Spread, dagger, spread, summarise
 from mute.studies.tables import grid, markdown, written
-from tests.unit.studies.made_up import SIGNATURE, TRAINING, comparison, result
+from tests.unit.studies.made_up import SIGNATURE, TRAINING, comparison, fingerprint, result
 
 STUDY = Study(
     "made-up",
@@ -117,7 +117,7 @@ def test_a_table_tells_how_it_was_measured() -> None:
     table = markdown(STUDY, summarise(STUDY, "toy"))
     row = "| Seq | 4.21M | 2 | 2,000 | 41.50 ± 0.71 | 42.50 ± 0.71† | 32.50 ± 0.71 | +1.00 | 0.50 |"
     assert row in table.splitlines()
-    assert "| Seq, 5 checkpoints | 41.60 ± 0.71 |" in table
+    assert "| Seq, 5 checkpoints from step 1,200 on | 41.60 ± 0.71 |" in table
     assert "| Seq, length penalty 2.0, 3.0 | 41.70 ± 0.71 |" in table
     assert "| Seq | 0.004, 0.030 | – |" in table
     assert f"Signature: `{SIGNATURE}`." in table
@@ -146,11 +146,19 @@ def test_runs_of_different_settings_in_one_row_are_told() -> None:
     assert "Beware: the runs of Seq differ in more than the seed: model.dropout." in table
 
 
+def test_runs_of_more_and_fewer_processes_in_one_row_are_told() -> None:
+    make_results()
+    for seed, batches in ((1, 4), (2, 1)):
+        result("made-up", "seq", seed, 41.0, {"t16": 40.0}, batches_per_step=batches)
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    assert "differ in more than the seed: processes × train.accumulate." in table
+
+
 def test_what_was_measured_adds_columns_and_rows() -> None:
     make_results()
     further = {"dev_bleu": 12.0, "tests": {"t16": {"bleu": 11.0}}}
     measured = {
-        "of": {},
+        "of": fingerprint("seq", 1, 41.0, tests=2),
         "columns": {"seq": {"tokens/s": 1234.5, "FFN outputs": 0.46}},
         "rows": [{"label": "average of seeds", "scores": [further]}],
     }
@@ -159,6 +167,21 @@ def test_what_was_measured_adds_columns_and_rows() -> None:
     assert "| Δ | tokens/s | FFN outputs | hours |" in table
     assert "| +1.00 | 1,234 | 0.460 | 0.50 |" in table
     assert "| average of seeds | – | – | – | 12.00 | 11.00 | – | -29.00 | – | – | – |" in table
+    assert "Δ of a row that is no system's: from the mean over all seeds of the base" in table
+    assert "Of the first seed alone: tokens/s, FFN outputs." in table
+
+
+def test_what_was_measured_of_other_models_is_left_out() -> None:
+    make_results()
+    measured = {
+        "of": fingerprint("seq", 1, 39.0, tests=2),
+        "columns": {"seq": {"tokens/s": 1234.5}},
+        "rows": [{"label": "average of seeds", "scores": [{"dev_bleu": 12.0, "tests": {}}]}],
+    }
+    write_json(measured, results_folder("made-up", "toy") / "measures.json")
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    assert "tokens/s" not in table
+    assert "average of seeds" not in table
 
 
 def test_the_paper_figures_are_drawn_from_results() -> None:
@@ -188,6 +211,29 @@ def test_curves_of_different_batches_are_compared_at_equal_tokens() -> None:
     assert [np.asarray(line.get_xdata()).tolist() for line in axes.lines] == [[2.048]] * 2
 
 
+def test_curves_count_the_batches_of_all_processes() -> None:
+    curve = [{"step": 500, "bleu": 40.0}]
+    result("made-up", "seq", 1, 40.0, {"t": 30.0}, batches_per_step=4, curve=curve)
+    ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
+    assert [np.asarray(line.get_xdata()).tolist() for line in figure.axes[0].lines] == [[4.096]]
+
+
+def test_a_figure_says_what_is_not_in_it() -> None:
+    result("made-up", "seq", 1, 40.0, {"t": 30.0})
+    captions = write_figures(STUDY, summarise(STUDY, "toy"))
+    assert captions["curves.png"].endswith(" One seed. Not run yet: + Relative; Late.")
+
+
+def test_spreads_do_not_lie_on_one_another() -> None:
+    for seed in (1, 2):
+        for system in ("relative", "seq"):
+            curve = [{"step": 1000 * n, "bleu": 40.0 + seed} for n in (5, 6)]
+            result("made-up", system, seed, 40.0, {"t": 30.0}, curve=curve)
+    ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
+    first, second = (container.lines[2][0] for container in figure.axes[0].containers)
+    assert first.get_segments()[0][0, 0] < second.get_segments()[0][0, 0]
+
+
 def test_curves_leave_out_where_all_rise_alike_and_show_the_spread_over_seeds() -> None:
     curve = [{"step": 1000 * n, "bleu": 10.0 * n} for n in range(1, 7)]
     shifted = [{**point, "bleu": point["bleu"] + 2} for point in curve]
@@ -210,7 +256,8 @@ def test_a_speed_is_drawn_from_zero() -> None:
         config = {"model": {"units": count}, "train": TRAINING}
         result("made-up", system.name, 1, 40.0, {"t": 30.0}, config=config)
     speeds = {"u1": {"tokens/s": 1700.0}, "u2": {"tokens/s": 1600.0}}
-    measured = {"of": {}, "columns": speeds, "rows": []}
+    of = fingerprint("u1", 1, 40.0) | fingerprint("u2", 1, 40.0)
+    measured = {"of": of, "columns": speeds, "rows": []}
     write_json(measured, results_folder("made-up", "toy") / "measures.json")
     ((figure, _),) = units(summarise(study, "toy"), read_results(study, "toy")).values()
     scores, speed = figure.axes

@@ -5,7 +5,7 @@ import pytest
 
 from mute.errors import MuteError
 from mute.train.checkpoint import TrainState
-from mute.train.log import forget_after, read_log
+from mute.train.log import best_step, forget_after, read_log
 
 
 def write(run: Path, *records: tuple[str, int], end: str = "") -> None:
@@ -43,3 +43,10 @@ def test_what_will_be_repeated_is_forgotten(tmp_path: Path) -> None:
 def test_a_run_without_a_log_has_nothing_to_forget(tmp_path: Path) -> None:
     forget_after(tmp_path, TrainState(step=6, validated_step=6))
     assert not (tmp_path / "log.jsonl").exists()
+
+
+def test_the_model_that_is_kept_is_of_the_last_of_the_best_validations() -> None:
+    scores = {100: 30.0, 200: 31.0, 300: 31.0, 400: 29.0}
+    log = [{"kind": "validation", "step": step, "bleu": bleu} for step, bleu in scores.items()]
+    assert best_step([{"kind": "train", "step": 500}, *log]) == 300
+    assert best_step([]) == 0
