@@ -6,8 +6,8 @@ thousand sums and no new matching of words.
 - *Paired bootstrap* (Koehn 2004): draw as many sentences as there are, with replacement, and score
   both systems on the same draw. The spread of the difference over draws gives its interval; p is
   how often a draw's difference is as far from the mean of all draws as the observed one from 0.
-  That is two-sided, as the interval is. Moses' script, which the paper used, and sacreBLEU count
-  one side alone: their p is half of this one.
+  That is two-sided, as the interval is. Moses' script, which the paper used, and sacreBLEU look at
+  absolute differences: their p is about half of this one where it is small, else nearer a third.
 - *Approximate randomisation* (Riezler and Maxwell 2005): swap the two systems' translations of
   random sentences. p is how often the difference that is left is at least as large as observed.
 """
