@@ -5,6 +5,7 @@ Defaults of the model and the optimizer are the paper's settings. The files are 
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
@@ -40,7 +41,7 @@ class Strict(BaseModel):
 class UnitsConfig(Strict):
     """The units of every layer of one stack."""
 
-    units: int = Field(1, ge=1)
+    units: int = Field(1, ge=1, le=1000)
     """How many units run in parallel; one unit is the plain Transformer."""
     unit: str = "attention"
     """The kind of unit: attention, convolution, or a name registered in `mute.model.units`."""
@@ -79,13 +80,13 @@ class ModelConfig(UnitsConfig):
 
     preset: Preset = "base"
     """The shape to start from; any of the five numbers below, given explicitly, wins."""
-    encoder_layers: int = Field(6, ge=1)
+    encoder_layers: int = Field(6, ge=1, le=1000)
     """Layers that read the source."""
-    decoder_layers: int = Field(6, ge=1)
+    decoder_layers: int = Field(6, ge=1, le=1000)
     """Layers that write the target."""
-    d_model: int = Field(512, ge=1)
+    d_model: int = Field(512, ge=1, le=65536)
     """The width: numbers per word between the layers. A multiple of heads."""
-    d_ffn: int = Field(2048, ge=1)
+    d_ffn: int = Field(2048, ge=1, le=262144)
     """The inner width of a feed-forward network."""
     heads: int = Field(8, ge=1)
     """Heads of every attention."""
@@ -212,7 +213,7 @@ class DataConfig(Strict):
     """The language code of the source, such as en."""
     target: str
     """The language code of the target."""
-    prepared: str
+    prepared: str = Field(min_length=1)
     """The folder `mute prepare` writes and `mute train` reads."""
     train: Annotated[Sequence[ParallelText], AfterValidator(_training_texts), Field(min_length=1)]
     """The text to learn from; several are put together."""
@@ -232,6 +233,15 @@ class DataConfig(Strict):
     """Subword regularisation: BPE-dropout's rate or SentencePiece's chance of a sampled split."""
 
     @model_validator(mode="after")
+    def _tests_have_files_of_their_own(self) -> Self:
+        by_file: dict[str, str] = {}
+        for name in self.test:
+            other = by_file.setdefault(name.replace("/", "-"), name)
+            if other != name:
+                raise ValueError(f"test: {other} and {name} would share one file; rename one")
+        return self
+
+    @model_validator(mode="after")
     def _scored_text_has_no_weight(self) -> Self:
         scored = {"dev": self.dev, **{f"test.{name}": text for name, text in self.test.items()}}
         for name, text in scored.items():
@@ -247,7 +257,7 @@ class TrainConfig(Strict):
     weight, which it does not tell, and the average of the weights.
     """
 
-    run: str
+    run: str = Field(min_length=1)
     """The run folder: config, log, checkpoints and, from the first validation on, the model."""
     start_from: str | None = None
     """A trained single-unit model that all units start from: proximal initialisation."""
@@ -317,4 +327,11 @@ class Config(Strict):
                 "model.share_embeddings needs one vocabulary for both languages, but "
                 "data.tokenizer.joint is false"
             )
+        if self.data and self.train:
+            prepared, run = (Path(each).resolve() for each in (self.data.prepared, self.train.run))
+            if prepared.is_relative_to(run) or run.is_relative_to(prepared):
+                raise ValueError(
+                    f"train.run ({self.train.run}) and data.prepared ({self.data.prepared}) are "
+                    f"one folder, or one is in the other: to prepare anew would delete the run"
+                )
         return self

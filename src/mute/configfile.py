@@ -57,7 +57,7 @@ def load_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
     """
     settings = _read(Path(path), seen=())
     for override in overrides:
-        settings = _merge(settings, _parse_override(override))
+        settings = _override(settings, override)
     try:
         return Config.model_validate(settings.values)
     except ValidationError as error:
@@ -147,6 +147,8 @@ def _parse(text: str, file: str) -> _Settings:
         place = f"{file}:{mark.line + 1}" if mark else file
         problem = getattr(error, "problem", None) or error
         raise MuteError(f"{place}: not valid YAML: {problem}") from None
+    except MuteError:
+        raise
     except ValueError as error:  # a value that is tagged as what it is not: !!int abc
         raise MuteError(f"{file}: not valid YAML: {error}") from None
     except RecursionError:
@@ -158,19 +160,42 @@ def _parse(text: str, file: str) -> _Settings:
     return _Settings(values, places)
 
 
-def _parse_override(override: str) -> _Settings:
+def _override(settings: _Settings, override: str) -> _Settings:
+    """The settings with one of them changed by --set."""
+    keys, value = _parse_override(override)
+    tree: Any = value
+    for key in reversed(keys):
+        tree = {key: tree}
+    place = f"--set {override}"
+    # What a value replaces has no place any more, and a section is what all have made of it.
+    places = {
+        path: where
+        for path, where in settings.places.items()
+        if isinstance(value, dict) or path[: len(keys)] != keys
+    }
+    sections = (keys[:depth] for depth in range(len(keys)))
+    places |= {path: f"{settings.place(path)}, {place}" for path in sections}
+    places |= dict.fromkeys(_paths(value, keys), place)
+    return _Settings(_merge_values(settings.values, tree), places)
+
+
+def _parse_override(override: str) -> tuple[tuple[str, ...], Any]:
     name, equals, value = override.partition("=")
     keys = name.split(".")
     if not equals or not all(keys):
         raise MuteError(f"--set {override}: should look like model.units=4")
     try:
-        tree: Any = yaml.load(value, _Loader)  # noqa: S506 (a SafeLoader)
+        return tuple(keys), yaml.load(value, _Loader)  # noqa: S506 (a SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
         raise MuteError(f"--set {override}: '{value}' is not valid YAML") from None
-    for key in reversed(keys):
-        tree = {key: tree}
-    place = f"--set {override}"
-    return _Settings(tree, {tuple(keys[:depth]): place for depth in range(len(keys) + 1)})
+
+
+def _paths(value: Any, path: KeyPath) -> Iterable[KeyPath]:
+    """A path and those of the sections and keys below it."""
+    yield path
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _paths(inner, (*path, key))
 
 
 def _merge(below: _Settings, above: _Settings) -> _Settings:

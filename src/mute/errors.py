@@ -9,6 +9,10 @@ class MuteError(ValueError):
     """
 
 
+class NotFiniteError(MuteError):
+    """A model computes NaN or infinity."""
+
+
 class Stopped(Exception):  # noqa: N818 (it is no error)
     """A run was asked to stop: it has saved, said so, and the same command goes on."""
 

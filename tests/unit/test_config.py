@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from mute.config import DataConfig, ModelConfig, ParallelText, TokenizerConfig, UnitsConfig
+from mute.config import Config, DataConfig, ModelConfig, ParallelText, TokenizerConfig, UnitsConfig
 
 
 @pytest.mark.parametrize(
@@ -146,3 +146,19 @@ def test_only_training_text_has_a_weight(where: str) -> None:
         DataConfig.model_validate(
             {"source": "en", "target": "de", "prepared": "p", "train": [weighted], **scored}
         )
+
+
+@pytest.mark.parametrize(("run", "prepared"), [("a", "a"), ("a/b", "a"), ("a", "./a/b/c")])
+def test_a_run_and_its_text_do_not_share_a_folder(run: str, prepared: str) -> None:
+    text = {"source": "x", "target": "y"}
+    both = {"source": "en", "target": "de", "train": [text], "dev": text}
+    with pytest.raises(ValidationError, match="to prepare anew would delete the run"):
+        Config.model_validate({"data": {**both, "prepared": prepared}, "train": {"run": run}})
+    Config.model_validate({"data": {**both, "prepared": "a"}, "train": {"run": "ab"}})
+
+
+def test_two_test_sets_do_not_share_a_file() -> None:
+    text = {"source": "x", "target": "y"}
+    data = {"source": "en", "target": "de", "prepared": "p", "train": [text], "dev": text}
+    with pytest.raises(ValidationError, match="a-b and a/b would share one file"):
+        DataConfig.model_validate({**data, "test": {"a-b": text, "a/b": text}})

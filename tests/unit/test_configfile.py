@@ -162,6 +162,27 @@ def test_a_wrong_override_is_told_as_it_was_typed(
         load_config(written(tmp_path, ""), [override])
 
 
+def test_a_section_that_was_changed_is_the_work_of_the_file_and_of_all_changes(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, "model:\n  sequential: true\n  units: 4\n")
+    changes = ["model.units=1", "train.run=x"]
+    with pytest.raises(MuteError, match=r"run.yaml:1, --set model.units=1: model: sequential need"):
+        load_config(path, changes)
+
+
+def test_below_what_was_replaced_nothing_has_a_place_in_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "model:\n  bias:\n  - swap\n  units: 2\n")
+    with pytest.raises(MuteError, match=r"^--set model.bias=\[swop\]: model.bias.0: "):
+        load_config(path, ["model.bias=[swop]"])
+
+
+def test_a_key_that_is_given_twice_is_told_once(tmp_path: Path) -> None:
+    path = written(tmp_path, "model:\n  units: 2\nmodel:\n  units: 3\n")
+    with pytest.raises(MuteError, match=rf"^{path}:3: model: given twice$"):
+        load_config(path)
+
+
 @pytest.mark.parametrize("name", ["2026-11-16", "2026-13-01"])
 def test_a_date_is_a_name_like_any_other(tmp_path: Path, name: str) -> None:
     path = written(tmp_path, f"train: {{run: {name}}}\n")

@@ -23,10 +23,13 @@ from tests.unit.data.sentences import sentences
 from tests.unit.model.oracle import small
 
 
+DEV = {"source": "a", "target": "b"}
+
+
 def data_of(*text_weights: float) -> DataConfig:
     text = [{"source": "a", "target": "b", "weight": weight} for weight in text_weights]
     return DataConfig.model_validate(
-        {"source": "en", "target": "de", "prepared": "x", "train": text, "dev": text[0]}
+        {"source": "en", "target": "de", "prepared": "x", "train": text, "dev": DEV}
     )
 
 

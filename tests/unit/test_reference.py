@@ -46,14 +46,14 @@ def test_sections_are_known_by_their_places() -> None:
 @pytest.mark.parametrize(
     ("key", "kind", "default"),
     [
-        ("units", "integer, at least 1", "`1`"),
+        ("units", "integer, at least 1, at most 1000", "`1`"),
         ("sample_rate", "number, at least 0, at most 1", "`0.85`"),
         ("learning_rate", "number, above 0", "`1`"),
         ("sequential", "`true` or `false`", "`false`"),
         ("shared", "`none`, `attention` or `ffn`", "`none`"),
         ("bias", "list: `identity`, `swap`, `disorder` or `mask`", "`[]`"),
         ("betas", "list of at least 2: number, at least 0, below 1", "`[0.9, 0.998]`"),
-        ("d_model", "integer, at least 1", "the preset's"),
+        ("d_model", "integer, at least 1, at most 65536", "the preset's"),
         ("prepared", "text", "required"),
         ("start_from", "text", "none"),
         ("tokenizer", "[a section](#datatokenizer)", "its own"),

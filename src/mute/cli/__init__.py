@@ -6,6 +6,7 @@ Every command imports what it needs when it runs, so that `mute --help` is insta
 import errno
 import sys
 from io import TextIOWrapper
+from typing import NoReturn
 
 from mute.cli import scoring, training, translating
 from mute.cli.app import app
@@ -14,6 +15,7 @@ from mute.errors import MuteError, Stopped
 __all__ = ["app", "main", "scoring", "training", "translating"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
 
 
 def main() -> None:
@@ -26,18 +28,24 @@ def main() -> None:
     try:
         app()
     except MuteError as error:
-        sys.stderr.write(f"mute: {error}\n")
-        raise SystemExit(2) from None
+        _refuse(str(error))
     except OSError as error:
-        if error.errno not in _FULL:
-            raise
         which = f"{error.filename}: " if error.filename else ""
-        sys.stderr.write(
-            f"mute: {which}the disk takes no more ({error.strerror}); make room and run the same "
-            f"command again\n"
-        )
-        raise SystemExit(2) from None
+        if error.errno in _FULL:
+            _refuse(
+                f"{which}the disk takes no more ({error.strerror}); make room and run the same "
+                f"command again"
+            )
+        if error.errno in _REFUSED:
+            _refuse(f"{which}not to be had ({error.strerror}); correct the path or its permissions")
+        raise
     except Stopped:
         from mute.runtime import status_when_stopped
 
         raise SystemExit(status_when_stopped()) from None
+
+
+def _refuse(why: str) -> NoReturn:
+    if sys.stderr is not None:  # it is where the shell has closed it
+        sys.stderr.write(f"mute: {why}\n")
+    raise SystemExit(2)

@@ -10,6 +10,7 @@ import typer
 
 from mute.cli.app import AsJson, app
 from mute.errors import MuteError, install
+from mute.files import is_terminal
 
 if TYPE_CHECKING:
     from mute.evaluate.score import Tokenization
@@ -137,12 +138,14 @@ def analyze_command(
         raise MuteError(f"figures need matplotlib: {install('plots')}") from None
     from mute.analysis.analysis import Text, analyze
     from mute.evaluate.segments import read_parallel
+    from mute.model.folder import max_length_of
     from mute.translate.progress import LineProgress
 
     texts = read_parallel([source, target] if target else [source])
+    max_length_of(model)  # a model that is none is told before there is a folder for it
     folder = out or model / "analysis"
     report.open_folder(folder)
-    with LineProgress(visible=sys.stderr.isatty()) as progress:
+    with LineProgress(visible=is_terminal(sys.stderr)) as progress:
         found = analyze(
             model,
             Text(str(source), texts[0], texts[1] if target else None),

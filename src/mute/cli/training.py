@@ -12,6 +12,7 @@ import typer
 
 from mute.cli.app import AsJson, ConfigFile, Overrides, Threads, app
 from mute.errors import MuteError
+from mute.files import is_terminal
 
 if TYPE_CHECKING:
     from mute.config import ModelConfig
@@ -295,5 +296,5 @@ def _seeds(text: str) -> list[int]:
 
 def _tell(sentence: str) -> None:
     """Say what is being done, if someone is watching."""
-    if sys.stderr.isatty():
+    if is_terminal(sys.stderr):
         typer.echo(sentence, err=True)

@@ -13,7 +13,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from enum import Enum
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -31,6 +31,7 @@ MAX_LINE = 1 << 20
 
 FROM_LATIN1 = "`iconv -f LATIN1 -t UTF-8` converts a file that is in Latin-1"
 
+_GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _STRAY_LINES, _STRAY_SHARE = 10, 0.01
@@ -98,13 +99,17 @@ def locate(name: str) -> Path:
     """
     path = Path(name).expanduser()
     places = [path] if path.is_absolute() else [path, data_folder() / path]
-    for place in places:
-        if place.is_file():
-            return place
-    for place in places:
-        if place.is_dir():
-            raise MuteError(f"{name}: {place.resolve()} is a folder; name a file of text in it")
-    tried = " nor ".join(str(place.resolve()) for place in places)
+    try:
+        for place in places:
+            if place.is_file():
+                return place
+        there = next((place.resolve() for place in places if place.exists()), None)
+        tried = " nor ".join(str(place.resolve()) for place in places)
+    except (OSError, ValueError) as error:  # a folder that may not be entered, an odd name
+        raise MuteError(f"{name!r}: cannot be looked for ({error}); correct the path") from None
+    if there is not None:
+        kind = "is a folder" if there.is_dir() else "is no regular file, and text is read twice"
+        raise MuteError(f"{name}: {there} {kind}; name a file of text")
     download = "; `mute prepare --download` gets it there" if can_be_downloaded(name) else ""
     raise MuteError(
         f"{name}: there is no {tried}; correct the path, or set the environment variable "
@@ -212,7 +217,7 @@ def read_text(source: Path | BinaryIO) -> Iterator[str]:
             text = line.decode()
         except UnicodeDecodeError as error:
             raise MuteError(
-                f"{name_of(source)}:{number}: not UTF-8 at byte {error.start}"
+                f"{name_of(source)}:{number}: not UTF-8 at byte {error.start}; {FROM_LATIN1}"
             ) from None
         yield text
 
@@ -245,10 +250,15 @@ def read_lines(source: Path | BinaryIO) -> Iterator[_Line]:
 def _without_mark(first: _Line, source: Path | BinaryIO) -> _Line:
     if first is _Mark.TOO_LONG:
         return first
-    if first.startswith(_UTF16):
+    # Without its mark, UTF-16 of European languages still has a NUL for every letter.
+    if first.startswith(_UTF16) or first.count(0) > len(first) / 4:
         raise MuteError(
             f"{name_of(source)}: UTF-16, but text has to be UTF-8; convert it by "
             f"`iconv -f UTF-16 -t UTF-8`"
+        )
+    if first.count(b"\r") > 1:
+        raise MuteError(
+            f"{name_of(source)}: its lines end with CR alone; convert it by `tr '\\r' '\\n'`"
         )
     return first.removeprefix(_BOM)
 
@@ -265,11 +275,22 @@ def _split(stream: BinaryIO) -> Iterator[_Line]:
                 line = stream.readline(MAX_LINE)
 
 
-def _open(source: Path | BinaryIO) -> AbstractContextManager[BinaryIO]:
+@contextmanager
+def _open(source: Path | BinaryIO) -> Iterator[BinaryIO]:
+    """The bytes of a text, unpacked if they are packed, whatever the file is called."""
     if not isinstance(source, Path):
-        return nullcontext(source)  # not ours to close
-    if source.suffix == ".gz":
-        return cast("BinaryIO", io.BufferedReader(gzip.open(source)))
-    if source.suffix == ".xz":
-        return cast("BinaryIO", io.BufferedReader(lzma.open(source)))
-    return source.open("rb")
+        yield source  # not ours to close
+        return
+    with source.open("rb") as file:
+        first = file.peek(len(_XZ))
+        if first.startswith(_GZIP):
+            with gzip.open(file) as unpacked:
+                yield cast("BinaryIO", io.BufferedReader(unpacked))
+        elif first.startswith(_XZ):
+            with lzma.open(file) as unpacked:
+                yield cast("BinaryIO", io.BufferedReader(unpacked))
+        elif source.suffix in (".gz", ".xz"):
+            kind = "empty" if not first else "not packed, in spite of its name"
+            raise MuteError(f"{source}: {kind}; get the file again, or rename it")
+        else:
+            yield file

@@ -126,7 +126,7 @@ def encode_in_order(
     except BrokenProcessPool:
         raise MuteError(
             "a process that encodes text was killed, most often for want of memory; "
-            "try fewer processes"
+            "`taskset -c 0 mute prepare …` does with a single one"
         ) from None
 
 

@@ -21,8 +21,10 @@ from mute.data.doubts import Overlap, doubts
 from mute.data.duplicates import Duplicates
 from mute.data.encoder import Chunk, Drop, Encoder, encode_in_order
 from mute.data.folder import exclusive, replaced
+from mute.data.manifest import FILE as MANIFEST
 from mute.data.manifest import Manifest, load_manifest, take_stock
 from mute.data.prepared import DEV, TOKENIZER, TRAIN, reference_files, write_sentences
+from mute.data.report import FILE as REPORT
 from mute.data.report import CorpusReport, DevReport, Report, SideReport, counted
 from mute.data.scored import Scored, read_scored
 from mute.data.shards import ShardWriter
@@ -48,9 +50,9 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
     folder = Path(config.prepared)
     with exclusive(folder):
         known = load_manifest(folder)
-        if known is None and folder.exists() and any(folder.iterdir()):
+        if foreign := _foreign(folder, known):
             raise MuteError(
-                f"{folder}: holds something that 'mute prepare' did not write and will not "
+                f"{folder}: holds {foreign}, which 'mute prepare' did not write and will not "
                 f"delete; choose another folder for data.prepared"
             )
         manifest = take_stock(config, known)
@@ -73,6 +75,17 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
             report.save(partial)
             manifest.save(partial)
         return report
+
+
+def _foreign(folder: Path, known: Manifest | None) -> str | None:
+    """The name of something in a folder that may not be replaced; without a manifest, anything."""
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    return next((name for name in names if known is None or not _is_ours(name)), None)
+
+
+def _is_ours(name: str) -> bool:
+    text = name.startswith((f"{DEV}.source", f"{DEV}.target"))
+    return text or name in (TOKENIZER, TRAIN, DEV, REPORT, MANIFEST)
 
 
 def _read_dev(text: ParallelText) -> Scored:

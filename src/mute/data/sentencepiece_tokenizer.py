@@ -151,6 +151,11 @@ def _learn(sentences: Iterable[str], config: TokenizerConfig) -> bytes:
             minloglevel=2,
         )
     except RuntimeError as error:
+        if "sentences_.empty()" in str(error):
+            raise MuteError(
+                "data.train: no line is short enough to learn a vocabulary from; text needs one "
+                "sentence per line"
+            ) from None
         raise MuteError(f"data.tokenizer.size: {_explain(str(error), config.size)}") from None
     return model.getvalue()
 

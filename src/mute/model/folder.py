@@ -56,7 +56,7 @@ def save_model(
     except OSError as error:
         raise MuteError(
             f"{folder}: the model cannot be saved ({error.strerror}); what was there before is "
-            f"intact: make room and run the same command again"
+            f"intact: mend that and run the same command again"
         ) from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -148,16 +148,17 @@ def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]
     Raises:
         MuteError: there are checkpoints, but none of them is whole.
     """
-    complaints: list[str] = []
+    faults: list[str] = []
     for path in reversed(checkpoints(folder)):
         try:
-            return *_load(path), complaints
+            told = [f"{fault}; the one before it is used" for fault in faults]
+            return *_load(path), told
         except _NOT_WHOLE as error:
-            complaints.append(f"{path}: not whole, so the one before it is used ({error})")
-    if complaints:
+            faults.append(f"{path}: not whole ({error})")
+    if faults:
         raise MuteError(
-            f"{folder}: none of its {len(complaints)} checkpoints is whole; delete the folder to "
-            f"start anew. The newest: {complaints[0]}"
+            f"{folder}: none of its {len(faults)} checkpoints is whole; delete the folder to "
+            f"start anew. The newest is {faults[0]}"
         )
     return None
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mute.files import is_terminal
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 from mute.train.log import LOG
@@ -67,7 +68,7 @@ class Progress(Silence):
             TimeRemainingColumn(table_column=Column(no_wrap=True)),
             console=self._console,
             expand=True,
-            disable=not sys.stderr.isatty(),
+            disable=not is_terminal(sys.stderr),
         )
         self._task = self._bar.add_task("train", completed=step, total=steps, facts="")
         self._bar.start()
@@ -93,7 +94,7 @@ class Progress(Silence):
         named = _LIVE.get(kind, {})
         self._facts |= {named[name]: value for name, value in shown.items() if name in named}
         self._bar.update(self._task, facts=_written(self._facts))
-        if shown and (kind != "train" or not sys.stderr.isatty()):
+        if shown and (kind != "train" or not is_terminal(sys.stderr)):
             self.tell(f"{kind} {step}: {_written(shown)}")
         if kind == "validation":
             self.speed()  # forget the time it took: it was no training

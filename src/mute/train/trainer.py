@@ -14,7 +14,7 @@ from torch import Tensor
 
 from mute.config import TrainConfig
 from mute.data.batching import Batch, BatchStream, Corpus, make_batch
-from mute.errors import MuteError
+from mute.errors import MuteError, NotFiniteError
 from mute.model.folder import load_weights
 from mute.model.transformer import Transformer
 from mute.runtime import bfloat16_is_safe, seed_of
@@ -212,7 +212,7 @@ class Trainer:
         if self.group.leads:
             with self.average.applied(self.model) if self.average else nullcontext():
                 self.model.eval()
-                measured = validate(self.model)
+                measured = self._measured(validate)
                 self.progress.record_units(self.state.step, self.model)
                 if measured["bleu"] >= self.state.best_score:
                     keep_best(dict(self.model.named_parameters()))
@@ -225,6 +225,15 @@ class Trainer:
         self.state.validated_step = self.state.step
         facts = {**measured, "best_bleu": self.state.best_score}
         self.progress.record("validation", self.state.step, facts)
+
+    def _measured(self, validate: Validator) -> Mapping[str, float]:
+        try:
+            return validate(self.model)
+        except NotFiniteError as error:
+            raise MuteError(
+                f"{self.run}: after step {self.state.step} {error}; lower train.learning_rate or "
+                f"set train.clip, in a new train.run"
+            ) from None
 
     def save(self) -> None:
         """Write a checkpoint, and let go of those that are too old."""

@@ -11,6 +11,7 @@ from typing import Any
 from mute import __version__
 from mute.data.corpus import name_of
 from mute.errors import MuteError
+from mute.files import is_terminal
 from mute.model.folder import CONFIG, TOKENIZER, WEIGHTS, model_folder
 from mute.runtime import seed_of
 from mute.translate import render
@@ -105,12 +106,14 @@ def translate_text(
     files.check(share)
     if files.source is None and sys.stdin is None:
         raise MuteError("standard input is closed; name a file with -i")
+    if files.output is None and sys.stdout is None:
+        raise MuteError("standard output is closed; name a file with -o")
     translator = load(
         *models, units=options.units, compute=options.compute, shortlist=options.shortlist
     )
     source = files.source or sys.stdin.buffer
     columns = [source, files.beside] if files.beside else [source]
-    if files.source is None and sys.stdin.isatty():
+    if files.source is None and is_terminal(sys.stdin):
         lines_at_once = 1  # who types waits for an answer
     with LineProgress(visible=_has_live_line(files, share)) as progress:
         if translator.tokenizer.takes and share.rank == 0:
@@ -126,9 +129,9 @@ def translate_text(
 
 
 def _has_live_line(files: Files, share: Share) -> bool:
-    in_its_way = files.output is None and sys.stdout.isatty()
-    typed = files.source is None and sys.stdin.isatty()
-    return share.rank == 0 and sys.stderr.isatty() and not in_its_way and not typed
+    in_its_way = files.output is None and is_terminal(sys.stdout)
+    typed = files.source is None and is_terminal(sys.stdin)
+    return share.rank == 0 and is_terminal(sys.stderr) and not in_its_way and not typed
 
 
 def identity_of(options: Options, models: Sequence[Path]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from torch import Tensor, nn
 
-from mute.errors import MuteError
+from mute.errors import MuteError, NotFiniteError
 from mute.model.layer import multi_unit_layers
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
@@ -68,7 +68,7 @@ class Engine:
         """
         memory, mask = self.model.encoder(source)
         if not memory.isfinite().all():
-            raise MuteError("the model computes NaN or infinity: its weights are damaged")
+            raise NotFiniteError("the model computes NaN or infinity: its weights are damaged")
         decoding = TreeDecoding if self.as_tree else PlainDecoding
         return decoding(self.model.decoder, self._output(vocabulary), memory, mask, width)
 

@@ -21,7 +21,13 @@ from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
 from mute.translate.forced import cross_attention, log_probabilities
 from mute.translate.sampling import Sampling, sample
-from mute.translate.search import Hypothesis, SearchOptions, beam_search, penalised
+from mute.translate.search import (
+    Hypothesis,
+    SearchOptions,
+    beam_search,
+    longest_translation,
+    penalised,
+)
 from mute.translate.shortlist import Shortlist, load_shortlist
 from mute.translate.splitting import split_line
 from mute.translate.translation import LineError, Translation, joined
@@ -155,10 +161,15 @@ class Translator:
             log_p = log_probabilities(self.models, source, target).tolist()
             for i, value in zip(batch, log_p, strict=True):
                 score = penalised(value, len(given[i]) + 1, length_penalty)
-                scored[i] = Translation(
-                    targets[i], score, self.tokenizer.pieces(given[i], "target")
-                )
+                pieces = self.tokenizer.pieces(given[i], "target")
+                scored[i] = Translation(targets[i], score, pieces, warnings=self._doubts(parts[i]))
         return scored
+
+    def _doubts(self, part: _Part) -> list[str]:
+        """A warning if a line that is only scored, and so not split, is too long."""
+        if len(part.source) <= self.max_length:
+            return []
+        return [f"longer than the {self.max_length} pieces the model takes: the score means little"]
 
     def _parts(self, line: int, text: str, prefix: str, *, strict: bool) -> list[_Part]:
         """The line as a whole, or split if it is too long."""
@@ -167,6 +178,9 @@ class Translator:
             return self.tokenizer.encode(part, "source")
 
         start = self.tokenizer.encode(prefix, "target")
+        if UNK in start:
+            words = ", ".join(word for _, word in self.tokenizer.unknown(prefix, "target"))
+            raise LineError(line, f"the model cannot write what the prefix has: {words}")
         source = encode(text)
         if len(source) <= self.max_length:
             return [_Part(line, text, source, start)]
@@ -195,7 +209,8 @@ class Translator:
         *,
         attention: bool,
     ) -> list[Translation]:
-        translations = [Translation("", 0.0)] * len(parts)
+        lost = ["the line is empty, so its prefix was not used"]
+        translations = [Translation("", 0.0, warnings=lost * bool(part.prefix)) for part in parts]
         width = options.nbest if sampling else options.beam
         for batch in self._batches(
             parts, [i for i, part in enumerate(parts) if part.source], width
@@ -207,8 +222,16 @@ class Translator:
                 if not found:
                     raise LineError(parts[i].line, "no translation keeps to the rules given")
                 best, *others = [self._translation(parts[i], h, attention=attention) for h in found]
-                translations[i] = replace(best, alternatives=others)
+                warnings = [*best.warnings, *self._cut_off(parts[i], found[0], options)]
+                translations[i] = replace(best, alternatives=others, warnings=warnings)
         return translations
+
+    def _cut_off(self, part: _Part, found: Hypothesis, options: SearchOptions) -> list[str]:
+        """A warning if a translation ends for no other reason than that it may not go on."""
+        limit = longest_translation(self._sources([part]), self._padded([part.prefix]), options)
+        if options.max_length is not None or len(found.ids) + 1 < int(limit):
+            return []
+        return [f"cut off after {len(found.ids)} pieces, without an end; max_length allows more"]
 
     def _batches(
         self, parts: list[_Part], chosen: Sequence[int], width: int

@@ -1,5 +1,7 @@
 import gzip
 import lzma
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -97,9 +99,10 @@ def test_stray_lines_in_another_encoding_are_only_left_out(latin1: int, lines: i
     assert sum(isinstance(pair, Pair) for pair in pairs) == lines - latin1
 
 
+@pytest.mark.parametrize("mark", ["\ufeff", ""], ids=["marked", "unmarked"])
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_is_called_so(encoding: str) -> None:
-    german = "\ufeffEin Hund.\nĊ\n".encode(encoding)  # a letter with the byte of a newline in it
+def test_utf16_is_called_so(encoding: str, mark: str) -> None:
+    german = f"{mark}Ein Hund.\nĊ\n".encode(encoding)  # a letter with the byte of a newline in it
     with pytest.raises(MuteError, match=r"text\.de: UTF-16, .*`iconv -f UTF-16 -t UTF-8`"):
         list(read_pairs(text(b"A dog.\nTwo cats.\n", german)))
 
@@ -147,8 +150,35 @@ def test_a_compressed_file_cut_short_is_told(suffix: str) -> None:
 
 def test_a_file_that_is_not_what_its_name_says_is_told() -> None:
     Path("t.gz").write_bytes(b"plain text\n")
-    with pytest.raises(MuteError, match=r"t\.gz: damaged or cut short after line 0"):
+    with pytest.raises(MuteError, match=r"t\.gz: not packed, in spite of its name; .*rename it"):
         list(read_pairs(ParallelText(source="t.gz", target="t.gz")))
+    Path("t.gz").write_bytes(b"")
+    with pytest.raises(MuteError, match=r"t\.gz: empty; get the file again"):
+        list(read_pairs(ParallelText(source="t.gz", target="t.gz")))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+def test_a_compressed_file_is_known_by_its_content(compress: Callable[[bytes], bytes]) -> None:
+    files = text(*(compress(side) for side in (b"A dog.\nTwo cats.\n", b"Ein Hund.\nZwei Katzen.")))
+    assert list(read_pairs(files)) == PAIRS
+
+
+def test_lines_that_end_with_cr_alone_are_told() -> None:
+    old = text(b"one\rtwo\rthree\r", b"eins\rzwei\rdrei\r")
+    with pytest.raises(MuteError, match=r"text\.en: its lines end with CR alone; .*`tr '"):
+        list(read_pairs(old))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 300])
+def test_a_name_that_no_file_can_have_is_told(name: str) -> None:
+    with pytest.raises(MuteError, match="cannot be looked for"):
+        locate(name)
+
+
+def test_a_pipe_is_no_corpus() -> None:
+    os.mkfifo("pipe")
+    with pytest.raises(MuteError, match="is no regular file, and text is read twice"):
+        locate("pipe")
 
 
 def test_the_working_directory_comes_before_the_data_folder(

@@ -411,3 +411,11 @@ def test_the_digest_tells_other_text_and_another_tokenizer() -> None:
     changed = digest()
     write("train.en", sentences("en"))
     assert changed != digest() == first
+
+
+def test_what_someone_else_put_into_the_folder_is_not_deleted() -> None:
+    prepare(config(), processes=1)
+    Path("out/prepared/checkpoints").mkdir()
+    with pytest.raises(MuteError, match="holds checkpoints, which 'mute prepare' did not write"):
+        prepare(config(max_ratio=8.0), processes=1)
+    assert Path("out/prepared/checkpoints").is_dir()

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from mute.config import TrainConfig
 from mute.data.batching import Batch, BatchStream, make_batch
-from mute.errors import MuteError
+from mute.errors import MuteError, NotFiniteError
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer, build
 from mute.runtime import seed_of
@@ -341,3 +341,12 @@ def test_a_stop_in_the_last_validation_is_heard(tmp_path: Path) -> None:
     trainer.fit(validate, Judge().keep)
     assert trainer.stopping
     assert trainer.state.validated_step == 1
+
+
+def test_a_model_that_has_diverged_is_told_with_what_helps() -> None:
+    def validate(_: Transformer) -> dict[str, float]:
+        raise NotFiniteError("the model computes NaN")
+
+    trainer = trainer_of(fresh(), run="runs/x")
+    with pytest.raises(MuteError, match=r"runs/x: after step 0 the model .*train\.clip, in a new"):
+        trainer.validate(validate, Judge().keep)

@@ -14,6 +14,7 @@ from mute.model.folder import save_model
 from mute.model.transformer import Transformer
 from mute.translate import translator as module
 from mute.translate.sampling import Sampling
+from mute.translate.search import Hypothesis
 from mute.translate.shortlist import Shortlist
 from mute.translate.translation import LineError
 from mute.translate.translator import Translator, load
@@ -88,8 +89,8 @@ def test_a_long_line_is_split_marked_and_whole(tokenizer: Tokenizer) -> None:
     long = "The dog sleeps. " * 12
     short = "The dog sleeps."
     first, second = translator.translate([long, short], nbest=2, attention=True)
-    assert second.warnings == []
-    (warning,) = first.warnings
+    warning = first.warnings[0]
+    assert not any("longer than" in other for other in (*first.warnings[1:], *second.warnings))
     assert warning.startswith("longer than the 20 pieces the model takes: translated in parts")
     ends = first.source_tokens.count("</s>")
     assert warning.endswith(f"({ends})")
@@ -124,11 +125,42 @@ def test_unknown_words_are_copied_where_they_are_looked_at() -> None:
     tokenizer = tokenizer_of("moses-bpe")
     translator = Translator(model_for(tokenizer), tokenizer)
     plain, marked = translator.translate(["The dog sleeps.", "The dog Ωλ sleeps."], nbest=2)
-    assert plain.warnings == []
-    assert marked.warnings == ["not in the model's vocabulary, copied: Ωλ"]
+    copied = "not in the model's vocabulary, copied: Ωλ"
+    assert copied not in plain.warnings
+    assert marked.warnings[0] == copied
     for each in (marked, *marked.alternatives):
         assert each.text.count("Ωλ") == 1
         assert "<unk>" not in each.text
+
+
+def test_a_prefix_that_cannot_be_written_is_refused() -> None:
+    tokenizer = tokenizer_of("moses-bpe")
+    translator = Translator(model_for(tokenizer), tokenizer)
+    with pytest.raises(LineError, match=r"line 2: the model cannot write .* prefix has: Ωλ"):
+        translator.translate(["The dog sleeps."] * 2, prefixes=["", "Der Ωλ"])
+
+
+def test_a_prefix_of_an_empty_line_is_not_lost_without_a_word(translator: Translator) -> None:
+    (empty,) = translator.translate([""], prefixes=["Der"])
+    assert (empty.text, empty.warnings) == ("", ["the line is empty, so its prefix was not used"])
+
+
+def test_a_translation_that_finds_no_end_is_told(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = Hypothesis([5] * 40, -1.0, -1.0)
+    monkeypatch.setattr(translator, "_search", lambda parts, *_: [[endless]] * len(parts))
+    (told,) = translator.translate(["Yes"])
+    assert told.warnings == ["cut off after 40 pieces, without an end; max_length allows more"]
+    (wanted,) = translator.translate(["Yes"], max_length=40)
+    assert wanted.warnings == []
+
+
+def test_a_line_that_is_too_long_to_score_well_is_told(tokenizer: Tokenizer) -> None:
+    short = Translator(model_for(tokenizer), tokenizer, max_length=5)
+    first, second = short.score(["Yes", LINES[2]], ["Ja", "Ja"])
+    assert first.warnings == []
+    assert second.warnings == ["longer than the 5 pieces the model takes: the score means little"]
 
 
 def test_a_prefix_begins_the_translation(translator: Translator) -> None:
