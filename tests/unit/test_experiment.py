@@ -22,7 +22,6 @@ from mute.translate.translator import Translator
 from tests.unit.data.sentences import sentences
 from tests.unit.model.oracle import small
 
-
 DEV = {"source": "a", "target": "b"}
 
 
