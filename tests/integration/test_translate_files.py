@@ -202,8 +202,10 @@ def test_a_long_line_is_told_or_refused(
     Path(text).write_text("".join(f"{line}\n" for line in lines))
     assert len(translated(model)) == len(lines)
     place = f"mute: text.en:{len(lines)}: "
-    told = capsys.readouterr().err.splitlines()
-    (warning,) = (line for line in told if "cut off" not in line)  # the model has learned nothing
+    warnings = capsys.readouterr().err.splitlines()
+    (warning,) = (
+        line for line in warnings if "cut off" not in line
+    )  # the model has learned nothing
     assert warning.startswith(place)
     *_, last = [json.loads(line) for line in translated(model, "--json")]
     assert f"{place}{last['warnings'][0]}" == warning
