@@ -228,6 +228,8 @@ class Translator:
 
     def _cut_off(self, part: _Part, found: Hypothesis, options: SearchOptions) -> list[str]:
         """A warning if a translation ends for no other reason than that it may not go on."""
+        if len(found.ids) <= 2 * len(part.source):  # quickly, for the many that are well
+            return []
         limit = longest_translation(self._sources([part]), self._padded([part.prefix]), options)
         if options.max_length is not None or len(found.ids) + 1 < int(limit):
             return []
