@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-CHUNK = 1 << 22
+CHUNK = 1 << 23
 """Scores that are held at a time."""
 
 
