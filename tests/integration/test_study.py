@@ -276,7 +276,7 @@ def test_what_is_measured_goes_into_the_table(finished: Path) -> None:
     study = Study("pair", "all", (RELATIVE, SEQ), measures=everything, figures=())
     results = read_results(study, "toy")
     twice = {system: each * 2 for system, each in results.items()}
-    measure(Trained(study, "toy", twice))
+    measure(Trained(study, "toy", twice), print)
     found = read(finished / FILE)
     assert found["columns"]["seq"]["tokens/s"] > 0
     assert 0.36 < found["columns"]["seq"]["FFN outputs"] < 2.72
@@ -294,6 +294,20 @@ def test_what_is_measured_goes_into_the_table(finished: Path) -> None:
     table = make_tables(study, "toy", lambda _: None).read_text()
     assert "| tokens/s |" in table
     assert "| + Relative, ensemble of 2 seeds |" in table
+
+
+def test_models_of_another_machine_are_missed_in_words(finished: Path) -> None:
+    study = Study("pair", "speed", (RELATIVE, SEQ), measures=("across_seeds", "speed"), figures=())
+    results = read_results(study, "toy")
+    results["seq"][0]["config"]["train"]["run"] = "runs/elsewhere"
+    results["seq"][0]["best"]["step"] += 1  # not the model that was measured before
+    before = file.read_bytes() if (file := finished / FILE).is_file() else None
+    told: list[str] = []
+    measure(Trained(study, "toy", results), told.append)
+    assert told == [
+        "not measured: across seeds and speed, which needs models that are not here: runs/elsewhere"
+    ]
+    assert before == (file.read_bytes() if file.is_file() else None)
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,12 @@ from torch import Tensor
 from mute.config import Config, DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
 from mute.experiment import sections
-from mute.model.folder import load_model, max_length_of, save_model
+from mute.model.folder import load_model, max_length_of, model_folder, save_model
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 from mute.studies.definitions import SEQ, Study
 from mute.studies.grid import RUNS, read_json, results_folder, write_json
+from mute.studies.runner import Tell
 from mute.studies.variants import dev_bleu, scores
 from mute.translate.translator import Translator, load
 
@@ -72,15 +73,19 @@ class Trained:
         return ((system, each[0]) for system, each in self.results.items() if each)
 
 
-def measure(trained: Trained) -> None:
-    """Measure what the study asks for, unless the same models were measured before."""
+def measure(trained: Trained, tell: Tell) -> None:
+    """Measure what the study asks for, unless the same models were measured before.
+
+    Results may come from several machines; where some of their models are not here, that is told
+    and nothing is measured.
+    """
     file = results_folder(trained.study.name, trained.task) / FILE
-    of = {
-        f"{system}-seed{result['seed']}": _fingerprint(result)
-        for system, each in trained.results.items()
-        for result in each
-    }
+    of = _fingerprints(trained.results)
     if not trained.study.measures or (file.is_file() and read_json(file)["of"] == of):
+        return
+    if missing := _without_models(trained.results):
+        what = " and ".join(name.replace("_", " ") for name in trained.study.measures)
+        tell(f"not measured: {what}, which needs models that are not here: {', '.join(missing)}")
         return
     found = Measured()
     for name in trained.study.measures:
@@ -93,12 +98,7 @@ def up_to_date(measured: dict[str, Any], results: Results) -> dict[str, Any]:
 
     A column is of a system's first run, a further row of all runs that were there when it was made.
     """
-    now = {
-        f"{system}-seed{result['seed']}": _fingerprint(result)
-        for system, each in results.items()
-        for result in each
-    }
-    then = measured.get("of", {})
+    now, then = _fingerprints(results), measured.get("of", {})
     firsts = {system: f"{system}-seed{each[0]['seed']}" for system, each in results.items() if each}
     columns = {
         system: values
@@ -109,9 +109,22 @@ def up_to_date(measured: dict[str, Any], results: Results) -> dict[str, Any]:
     return {"columns": columns, "rows": measured.get("rows", []) if same else []}
 
 
-def _fingerprint(result: dict[str, Any]) -> list[Any]:
-    tests = [test["hypotheses"] for test in result["tests"].values()]
-    return [result["best"]["step"], result["best"]["dev_bleu"], *tests]
+def _fingerprints(results: Results) -> dict[str, list[Any]]:
+    """What tells a run's model from any other, by the run."""
+    return {
+        f"{system}-seed{result['seed']}": [
+            *(result["best"]["step"], result["best"]["dev_bleu"]),
+            *(test["hypotheses"] for test in result["tests"].values()),
+        ]
+        for system, each in results.items()
+        for result in each
+    }
+
+
+def _without_models(results: Results) -> list[str]:
+    """The folders of runs whose results are here and whose models are not."""
+    folders = [_run(result)[0] for each in results.values() for result in each]
+    return [str(folder) for folder in folders if model_folder(folder) == folder]
 
 
 def _run(result: dict[str, Any]) -> tuple[Path, DataConfig, TrainConfig]:

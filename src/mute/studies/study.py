@@ -41,7 +41,7 @@ def run_study(
     outcome = Runner(jobs, processes, tell).perform(runs)
     task = runs[0].task
     if len(outcome.finished) == len(runs):
-        measure(Trained(study, task, read_results(study, task)))
+        measure(Trained(study, task, read_results(study, task)), tell)
     there_is_one = any(read_results(study, task).values())
     return outcome, make_tables(study, task, tell) if there_is_one else None
 

@@ -41,7 +41,7 @@ def markdown(study: Study, summary: Summary) -> str:
 
 
 def _main_table(summary: Summary) -> str:
-    measured = list(dict.fromkeys(name for row in summary.rows for name in row.measured))
+    measured = _measured(summary)
     headings = [
         *("system", "parameters", "seeds", "steps", "dev", *summary.tests, "Δ"),
         *measured,
@@ -67,6 +67,11 @@ def _main_table(summary: Summary) -> str:
             for row in summary.rows
         ],
     )
+
+
+def _measured(summary: Summary) -> list[str]:
+    """The headings of what was measured in models."""
+    return list(dict.fromkeys(name for row in summary.rows for name in row.measured))
 
 
 def _variant_table(summary: Summary, name: str) -> str:
@@ -119,7 +124,7 @@ def _footer(summary: Summary) -> str:
         lines.append(
             "Δ of a row that is no system's: from the mean over all seeds of the baseline."
         )
-    measured = list(dict.fromkeys(name for row in summary.rows for name in row.measured))
+    measured = _measured(summary)
     if measured and any(len(row.seeds) > 1 for row in summary.rows):
         lines.append(f"Of the first seed alone: {', '.join(measured)}.")
     if any(row.p for row in summary.rows):

@@ -13,7 +13,6 @@ LOG = "log.jsonl"
 OF_VALIDATION = ("validation", "units")
 """The kinds of records that a validation leaves."""
 Record = dict[str, Any]
-_NONE: Record = {"step": 0}
 
 
 def read_log(run: Path) -> list[Record]:
@@ -43,10 +42,9 @@ def best_step(records: Iterable[Record]) -> int:
 
     0 if there is none.
     """
-    validations = [record for record in records if record["kind"] == "validation"]
-    return int(
-        max(validations, key=lambda each: (each["bleu"], each["step"]), default=_NONE)["step"]
-    )
+    scores = ((each["bleu"], each["step"]) for each in records if each["kind"] == "validation")
+    _, step = max(scores, default=(0.0, 0))
+    return int(step)
 
 
 def forget_after(run: Path, state: TrainState) -> None:

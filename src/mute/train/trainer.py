@@ -102,7 +102,7 @@ class Trainer:
                         self.save()
                     self._validate_if_due(validate, keep_best)
                 # Someone may have asked in the last validation, after which there is no step.
-                self._agree_to_stop()
+                self.stopping = self.group.sum(self.asked_to_stop)[0] > 0
             if self.stopping:
                 self.progress.tell(
                     f"stopped at step {self.state.step:,} of {self.config.steps:,}; the same "
@@ -129,15 +129,11 @@ class Trainer:
         """Have the run finish the next step, in which all processes hear of it, save and leave."""
         self.asked_to_stop = True
 
-    def _agree_to_stop(self, tokens: int = 0) -> float:
-        """Whether any process was asked to; the sum of all processes' tokens on the way."""
-        total, stops = self.group.sum(tokens, self.asked_to_stop)
-        self.stopping = stops > 0
-        return total
-
     def step(self, batches: list[Batch]) -> None:
         """One optimizer step on this process's batches, if its gradient is finite."""
-        tokens = self._agree_to_stop(sum(batch.target_tokens for batch in batches))
+        local_tokens = sum(batch.target_tokens for batch in batches)
+        tokens, stops = self.group.sum(local_tokens, self.asked_to_stop)
+        self.stopping = stops > 0
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         likelihood = self._forward_backward(batches, tokens)

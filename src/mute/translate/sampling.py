@@ -71,10 +71,10 @@ def sample(
         done = done | (words[..., -1] == EOS)
     return [
         sorted(
-            (_hypothesis(ids, score, options) for ids, score in zip(*sentence, strict=True)),
+            (_hypothesis(ids, score, limit, options) for ids, score in zip(*drawn, strict=True)),
             key=lambda h: -h.score,
         )
-        for sentence in zip(words.tolist(), scores.tolist(), strict=True)
+        for *drawn, limit in zip(words.tolist(), scores.tolist(), limits.tolist(), strict=True)
     ]
 
 
@@ -91,6 +91,7 @@ def draw(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> Tens
     return words.gather(-1, chosen.view(*logits.shape[:-1], 1))
 
 
-def _hypothesis(words: list[int], score: float, options: SearchOptions) -> Hypothesis:
-    ids = words[1 : words.index(EOS)]
-    return Hypothesis(ids, score, penalised(score, len(ids) + 1, options.length_penalty))
+def _hypothesis(words: list[int], score: float, limit: int, options: SearchOptions) -> Hypothesis:
+    length = words.index(EOS)  # the end counted, and not the beginning
+    value = penalised(score, length, options.length_penalty)
+    return Hypothesis(words[1:length], score, value, cut_off=length >= limit)

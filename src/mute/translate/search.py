@@ -40,6 +40,8 @@ class Hypothesis(NamedTuple):
     """Of all words and the end."""
     score: float
     """The log-probability divided by the length penalty."""
+    cut_off: bool = False
+    """Whether it ends because it may not go on."""
 
 
 def length_penalty(length: Tensor | int, exponent: float) -> Tensor:
@@ -187,7 +189,8 @@ class _Search:
             words = self.words[index, parents[index, candidate], 1:].tolist()
             score = float(scores[index, candidate])
             value = penalised(score, length, self.options.length_penalty)
-            self.found[self.sentences[index]].append(Hypothesis(words, score, value))
+            cut_off = length >= int(self.limits[index])
+            self.found[self.sentences[index]].append(Hypothesis(words, score, value, cut_off))
 
     def _unfinished(self, length: int) -> list[int]:
         """The sentences in which a partial translation may still beat what has been found.

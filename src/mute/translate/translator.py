@@ -1,8 +1,8 @@
 """Text in one language → text in another."""
 
 import copy
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -20,32 +20,12 @@ from mute.translate.decoding import Decoding, NarrowDecoding
 from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
 from mute.translate.forced import cross_attention, log_probabilities
+from mute.translate.lines import Part, batches
 from mute.translate.sampling import Sampling, sample
-from mute.translate.search import (
-    Hypothesis,
-    SearchOptions,
-    beam_search,
-    longest_translation,
-    penalised,
-)
+from mute.translate.search import Hypothesis, SearchOptions, beam_search, penalised
 from mute.translate.shortlist import Shortlist, load_shortlist
 from mute.translate.splitting import split_line
 from mute.translate.translation import LineError, Translation, joined
-
-BATCH_TOKENS = 2048
-"""Source positions that are translated together."""
-BATCH_LOGITS = 1 << 26
-"""Scores of next words that are computed together: a wide beam makes for smaller batches."""
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A line, or as much of a long one as the model takes."""
-
-    line: int
-    text: str
-    source: list[int]
-    prefix: list[int]
 
 
 class Translator:
@@ -152,10 +132,10 @@ class Translator:
             raise MuteError(f"{len(targets)} translations of {len(sources)} lines")
         encode = self.tokenizer.encode
         given = [encode(text, "target") for text in targets]
-        parts = [_Part(i, text, encode(text, "source"), []) for i, text in enumerate(sources)]
+        parts = [Part(i, text, encode(text, "source"), []) for i, text in enumerate(sources)]
         scored: list[Translation] = [Translation("", 0.0)] * len(parts)
-        widest = max(map(len, given), default=0) + 1
-        for batch in self._batches(parts, range(len(parts)), widest):
+        widest, size = max(map(len, given), default=0) + 1, self.tokenizer.target_size
+        for batch in batches(parts, range(len(parts)), widest, size):
             source = self._sources([parts[i] for i in batch])
             target = self._padded([[BOS, *given[i], EOS] for i in batch])
             log_p = log_probabilities(self.models, source, target).tolist()
@@ -165,13 +145,13 @@ class Translator:
                 scored[i] = Translation(targets[i], score, pieces, warnings=self._doubts(parts[i]))
         return scored
 
-    def _doubts(self, part: _Part) -> list[str]:
+    def _doubts(self, part: Part) -> list[str]:
         """A warning if a line that is only scored, and so not split, is too long."""
         if len(part.source) <= self.max_length:
             return []
         return [f"longer than the {self.max_length} pieces the model takes: the score means little"]
 
-    def _parts(self, line: int, text: str, prefix: str, *, strict: bool) -> list[_Part]:
+    def _parts(self, line: int, text: str, prefix: str, *, strict: bool) -> list[Part]:
         """The line as a whole, or split if it is too long."""
 
         def encode(part: str) -> list[int]:
@@ -183,14 +163,14 @@ class Translator:
             raise LineError(line, f"the model cannot write what the prefix has: {words}")
         source = encode(text)
         if len(source) <= self.max_length:
-            return [_Part(line, text, source, start)]
+            return [Part(line, text, source, start)]
         if strict:
             reason = f"{len(source)} pieces, but the model takes {self.max_length}; split the line"
             raise LineError(line, reason)
         first, *others = split_line(text, self.max_length, lambda part: len(encode(part)))
         return [
-            _Part(line, first, encode(first), start),
-            *(_Part(line, other, encode(other), []) for other in others),
+            Part(line, first, encode(first), start),
+            *(Part(line, other, encode(other), []) for other in others),
         ]
 
     def join(self, parts: list[Translation]) -> Translation:
@@ -203,7 +183,7 @@ class Translator:
 
     def _translate(
         self,
-        parts: list[_Part],
+        parts: list[Part],
         options: SearchOptions,
         sampling: Sampling | None,
         *,
@@ -212,9 +192,8 @@ class Translator:
         lost = ["the line is empty, so its prefix was not used"]
         translations = [Translation("", 0.0, warnings=lost * bool(part.prefix)) for part in parts]
         width = options.nbest if sampling else options.beam
-        for batch in self._batches(
-            parts, [i for i, part in enumerate(parts) if part.source], width
-        ):
+        written = [i for i, part in enumerate(parts) if part.source]
+        for batch in batches(parts, written, width, self.tokenizer.target_size):
             if sampling:  # another stream of draws for every batch
                 sampling = replace(sampling, seed=seed_of(sampling.seed, batch[0]))
             chosen = [parts[i] for i in batch]
@@ -222,37 +201,14 @@ class Translator:
                 if not found:
                     raise LineError(parts[i].line, "no translation keeps to the rules given")
                 best, *others = [self._translation(parts[i], h, attention=attention) for h in found]
-                warnings = [*best.warnings, *self._cut_off(parts[i], found[0], options)]
-                translations[i] = replace(best, alternatives=others, warnings=warnings)
+                if found[0].cut_off and options.max_length is None:
+                    end = f"cut off after {len(found[0].ids)} pieces, without an end"
+                    best.warnings.append(f"{end}; max_length allows more")
+                translations[i] = replace(best, alternatives=others)
         return translations
 
-    def _cut_off(self, part: _Part, found: Hypothesis, options: SearchOptions) -> list[str]:
-        """A warning if a translation ends for no other reason than that it may not go on."""
-        if len(found.ids) <= 2 * len(part.source):  # quickly, for the many that are well
-            return []
-        limit = longest_translation(self._sources([part]), self._padded([part.prefix]), options)
-        if options.max_length is not None or len(found.ids) + 1 < int(limit):
-            return []
-        return [f"cut off after {len(found.ids)} pieces, without an end; max_length allows more"]
-
-    def _batches(
-        self, parts: list[_Part], chosen: Sequence[int], width: int
-    ) -> Iterator[list[int]]:
-        """The chosen parts by length, in groups that fit the budgets."""
-        order = sorted(chosen, key=lambda i: len(parts[i].source))
-        most = max(1, BATCH_LOGITS // (width * self.tokenizer.target_size))
-        batch: list[int] = []
-        for index in order:
-            full = (len(batch) + 1) * (len(parts[index].source) + 1) > BATCH_TOKENS
-            if batch and (full or len(batch) == most):
-                yield batch
-                batch = []
-            batch.append(index)
-        if batch:
-            yield batch
-
     def _search(
-        self, parts: list[_Part], options: SearchOptions, sampling: Sampling | None
+        self, parts: list[Part], options: SearchOptions, sampling: Sampling | None
     ) -> list[list[Hypothesis]]:
         source = self._sources(parts)
         prefixes = self._padded([part.prefix for part in parts])
@@ -276,7 +232,7 @@ class Translator:
         decoding = members[0] if len(members) == 1 else EnsembleDecoding(members)
         return decoding if vocabulary is None else NarrowDecoding(decoding, vocabulary)
 
-    def _translation(self, part: _Part, found: Hypothesis, *, attention: bool) -> Translation:
+    def _translation(self, part: Part, found: Hypothesis, *, attention: bool) -> Translation:
         unknown = self.tokenizer.unknown(part.text, "source") if UNK in part.source else []
         tokens = self.tokenizer.pieces(found.ids, "target")
         if not (attention or unknown):
@@ -298,7 +254,7 @@ class Translator:
             attention=looked_at.tolist() if attention else None,
         )
 
-    def _sources(self, parts: list[_Part]) -> Tensor:
+    def _sources(self, parts: list[Part]) -> Tensor:
         return self._padded([[*part.source, EOS] for part in parts])
 
     def _padded(self, ids: list[list[int]]) -> Tensor:

@@ -12,7 +12,7 @@ from mute.data.toy import pairs
 from mute.errors import MuteError
 from mute.model.folder import save_model
 from mute.model.transformer import Transformer
-from mute.translate import translator as module
+from mute.translate import lines as module
 from mute.translate.sampling import Sampling
 from mute.translate.search import Hypothesis
 from mute.translate.shortlist import Shortlist
@@ -148,7 +148,7 @@ def test_a_prefix_of_an_empty_line_is_not_lost_without_a_word(translator: Transl
 def test_a_translation_that_finds_no_end_is_told(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endless = Hypothesis([5] * 40, -1.0, -1.0)
+    endless = Hypothesis([5] * 40, -1.0, -1.0, cut_off=True)
     monkeypatch.setattr(translator, "_search", lambda parts, *_: [[endless]] * len(parts))
     (told,) = translator.translate(["Yes"])
     assert told.warnings == ["cut off after 40 pieces, without an end; max_length allows more"]
