@@ -4,6 +4,7 @@ Defaults of the model and the optimizer are the paper's settings. The files are 
 `mute.configfile`, which also turns a failed check into a sentence with file and line.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -18,6 +19,8 @@ from pydantic import (
     model_validator,
 )
 
+from mute.languages import is_chinese
+
 BiasKind = Literal["identity", "swap", "disorder", "mask"]
 BIASES: tuple[BiasKind, ...] = get_args(BiasKind)
 Preset = Literal["tiny", "small", "base", "big"]
@@ -30,6 +33,16 @@ PRESETS: Mapping[str, Mapping[str, int]] = {
     "base": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 512, "d_ffn": 2048, "heads": 8},
     "big": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 1024, "d_ffn": 4096, "heads": 16},
 }
+
+
+def _place(name: str) -> str:
+    if "\0" in name:
+        raise ValueError("no folder has such a name")
+    return os.path.expanduser(name)  # noqa: PTH111 (it is text, and stays as it was written)
+
+
+Folder = Annotated[str, Field(min_length=1), AfterValidator(_place)]
+"""A folder's name; ~ is the home, as for files."""
 
 
 class Strict(BaseModel):
@@ -213,7 +226,7 @@ class DataConfig(Strict):
     """The language code of the source, such as en."""
     target: str
     """The language code of the target."""
-    prepared: str = Field(min_length=1)
+    prepared: Folder
     """The folder `mute prepare` writes and `mute train` reads."""
     train: Annotated[Sequence[ParallelText], AfterValidator(_training_texts), Field(min_length=1)]
     """The text to learn from; several are put together."""
@@ -231,6 +244,16 @@ class DataConfig(Strict):
     """Keep the first of equal training pairs."""
     sampling: Probability = 0.0
     """Subword regularisation: BPE-dropout's rate or SentencePiece's chance of a sampled split."""
+
+    @model_validator(mode="after")
+    def _chinese_is_there_to_be_split(self) -> Self:
+        codes = (self.source, self.target)
+        if self.tokenizer.chinese == "characters" and not any(map(is_chinese, codes)):
+            raise ValueError(
+                f"tokenizer.chinese: characters, but neither {self.source} nor {self.target} is "
+                f"Chinese; leave it out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _tests_have_files_of_their_own(self) -> Self:
@@ -257,9 +280,9 @@ class TrainConfig(Strict):
     weight, which it does not tell, and the average of the weights.
     """
 
-    run: str = Field(min_length=1)
+    run: Folder
     """The run folder: config, log, checkpoints and, from the first validation on, the model."""
-    start_from: str | None = None
+    start_from: Folder | None = None
     """A trained single-unit model that all units start from: proximal initialisation."""
     seed: int = Field(1, ge=0, lt=2**63)
     """Of all that is random: the first weights, the order of the data, dropout and noise."""

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import NoneType
 from typing import Any, get_args
 
 import yaml
@@ -18,6 +17,8 @@ from mute.errors import MuteError
 
 KeyPath = tuple[str | int, ...]
 _LONGEST_QUOTE = 200
+_NOT_WHAT_ITS_TAG_SAYS = (ValueError, KeyError, IndexError, AttributeError)
+"""What PyYAML raises for !!int abc, !!bool abc, !!float '' and !!timestamp abc."""
 
 # Where pydantic speaks of Python's classes; of those, a config has no instances but sequences.
 _EXPECTED = {
@@ -64,6 +65,12 @@ def load_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
         raise MuteError(explain(error, Config, settings.place)) from None
 
 
+def dump_config(config: Config) -> str:
+    """The text of a config file that loads as this config."""
+    values = config.model_dump(mode="json")
+    return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
 def explain(error: ValidationError, model: type[BaseModel], place: Any) -> str:
     """One line per mistake: its place, its path, what is wrong and the nearest valid key."""
     lines = []
@@ -73,6 +80,8 @@ def explain(error: ValidationError, model: type[BaseModel], place: Any) -> str:
         where = f"{place(path)}: {name}: " if name else f"{place(path)}: "
         if mistake["type"] == "extra_forbidden":
             lines.append(where + _unknown_key(path, model))
+        elif mistake["type"] == "missing":
+            lines.append(f"{where}is missing")
         elif mistake["type"] == "value_error":
             lines.append(where + str(mistake["ctx"]["error"]))
         else:
@@ -91,20 +100,19 @@ def _quoted(value: object) -> str:
 def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
     for step in path[:-1]:
         if isinstance(step, str) and step in model.model_fields:
-            model = _section(model.model_fields[step].annotation)
+            # A test set may be named like a key that is no section.
+            model = _section(model.model_fields[step].annotation) or model
     known = list(model.model_fields)
     nearest = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.5)
     hint = f"did you mean '{nearest[0]}'?" if nearest else f"known keys: {', '.join(known)}"
     return f"unknown key; {hint}"
 
 
-def _section(annotation: Any) -> type[BaseModel]:
+def _section(annotation: Any) -> type[BaseModel] | None:
     """The config class in an annotation such as DataConfig | None or Sequence[ParallelText]."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next(
-        _section(inner) for inner in reversed(get_args(annotation)) if inner is not NoneType
-    )
+    return next(filter(None, map(_section, reversed(get_args(annotation)))), None)
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> _Settings:
@@ -149,8 +157,8 @@ def _parse(text: str, file: str) -> _Settings:
         raise MuteError(f"{place}: not valid YAML: {problem}") from None
     except MuteError:
         raise
-    except ValueError as error:  # a value that is tagged as what it is not: !!int abc
-        raise MuteError(f"{file}: not valid YAML: {error}") from None
+    except _NOT_WHAT_ITS_TAG_SAYS:
+        raise MuteError(f"{file}: not valid YAML: a value is not what its tag says") from None
     except RecursionError:
         raise MuteError(f"{file}: nested too deeply") from None
     finally:
@@ -186,7 +194,7 @@ def _parse_override(override: str) -> tuple[tuple[str, ...], Any]:
         raise MuteError(f"--set {override}: should look like model.units=4")
     try:
         return tuple(keys), yaml.load(value, _Loader)  # noqa: S506 (a SafeLoader)
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (yaml.YAMLError, RecursionError, *_NOT_WHAT_ITS_TAG_SAYS):
         raise MuteError(f"--set {override}: '{value}' is not valid YAML") from None
 
 
@@ -254,3 +262,9 @@ _Loader.add_implicit_resolver(
 )
 _Loader.add_implicit_resolver(_FLOAT, re.compile(r"^([-+]?\.inf|\.nan)$", re.IGNORECASE), _FIRST)
 _Loader.add_constructor(_INT, _Loader.whole_number)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what the loader would take for something else than text: 08, 1e5."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers

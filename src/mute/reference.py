@@ -155,11 +155,21 @@ def _of_several(annotation: Any, metadata: Sequence[Any]) -> str:
         *most, last = (f"`{choice}`" for choice in inner)
         return f"{', '.join(most)} or {last}"
     if origin is Sequence:
-        least = [each.min_length for each in metadata if hasattr(each, "min_length")]
-        return f"list{''.join(f' of at least {count}' for count in least)}: {_type(inner[0])}"
+        return f"list{_count(metadata)}: {_type(inner[0])}"
     if origin is Mapping:
         return f"names, each with {_type(inner[1])}"
     return " or ".join(map(_type, inner))  # a union
+
+
+def _count(metadata: Sequence[Any]) -> str:
+    """How many a list has; only the least is limited, or it is the same as the most."""
+    least, most = (
+        [getattr(each, name) for each in metadata if hasattr(each, name)]
+        for name in ("min_length", "max_length")
+    )
+    if not least:
+        return ""
+    return f" of {least[0]}" if least == most else f" of at least {least[0]}"
 
 
 def _single(annotation: Any) -> str:

@@ -137,6 +137,15 @@ def test_options_of_another_kind_of_tokenizer_are_refused(
         TokenizerConfig.model_validate(settings)
 
 
+def test_a_rule_for_chinese_needs_some() -> None:
+    text = {"source": "a", "target": "b"}
+    tokenizer = {"kind": "moses-bpe", "chinese": "characters"}
+    rest = {"prepared": "p", "train": [text], "dev": text, "tokenizer": tokenizer}
+    DataConfig.model_validate({"source": "zho_Hans", "target": "en", **rest})
+    with pytest.raises(ValidationError, match="neither de nor en is Chinese; leave it out"):
+        DataConfig.model_validate({"source": "de", "target": "en", **rest})
+
+
 @pytest.mark.parametrize("where", ["dev", "test.news"])
 def test_only_training_text_has_a_weight(where: str) -> None:
     text = {"source": "a", "target": "b"}

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from mute.configfile import load_config
+from mute.config import Config
+from mute.configfile import dump_config, load_config
 from mute.errors import MuteError
 
 SHIPPED = sorted(Path(__file__).parents[2].glob("configs/**/*.yaml"))
@@ -52,6 +53,14 @@ data: {source: en, target: zh, prepared: x, train: [{tsv: a}], dev: {tsv: b},
             "data:\n  source: en\n  train:\n  - source: a\n    targt: b\n",
             r"run.yaml:5: data.train.0.targt: unknown key; did you mean 'target'\?",
         ),
+        ("train:\n  steps: 5\n", r"run.yaml:1: train.run: is missing$"),
+        (
+            "data:\n  test:\n    source: {sorce: a, target: b}\n",
+            r"run.yaml:3: data.test.source.sorce: unknown key; did you mean 'source'\?",
+        ),
+        ('train:\n  run: "a\\0b"\n', r"run.yaml:2: train.run: no folder has such a name"),
+        ("model:\n  units: !!bool abc\n", r"run.yaml: not valid YAML: a value is not what its tag"),
+        ("model:\n  units: !!float ''\n", r"run.yaml: not valid YAML: a value is not what its"),
         ("model:\n  units: four\n", r"run.yaml:2: model.units: should be a valid integer, not 'f"),
         ("model:\n  heads: 7\n", r"run.yaml:1: model: d_model \(512\) is not divisible by heads"),
         (
@@ -116,6 +125,21 @@ def test_a_number_with_an_exponent_is_a_number(tmp_path: Path) -> None:
     train = load_config(path).train
     assert train is not None
     assert train.learning_rate == 1e-4
+
+
+def test_a_dumped_config_is_the_same(tmp_path: Path) -> None:
+    text = {"source": "a", "target": "b"}
+    data = {"source": "en", "target": "de", "prepared": "01", "train": [text], "dev": text}
+    tests = {"08": text, "1e5": text, "null": text, "2026-11-17": text, "größe": text}
+    config = Config.model_validate({"data": {**data, "test": tests}, "train": {"run": "12e4"}})
+    assert load_config(written(tmp_path, dump_config(config))) == config
+
+
+def test_the_home_may_be_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    config = load_config(written(tmp_path, "train: {run: ~/runs/x}\n"))
+    assert config.train is not None
+    assert config.train.run == "/home/me/runs/x"
 
 
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:

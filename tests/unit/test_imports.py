@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "mute"
 LINE = [
     "errors",
     "files",
+    "languages",
     "config",
     "configfile",
     "configdiff",

@@ -52,7 +52,7 @@ def test_sections_are_known_by_their_places() -> None:
         ("sequential", "`true` or `false`", "`false`"),
         ("shared", "`none`, `attention` or `ffn`", "`none`"),
         ("bias", "list: `identity`, `swap`, `disorder` or `mask`", "`[]`"),
-        ("betas", "list of at least 2: number, at least 0, below 1", "`[0.9, 0.998]`"),
+        ("betas", "list of 2: number, at least 0, below 1", "`[0.9, 0.998]`"),
         ("d_model", "integer, at least 1, at most 65536", "the preset's"),
         ("prepared", "text", "required"),
         ("start_from", "text", "none"),

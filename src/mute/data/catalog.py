@@ -45,7 +45,7 @@ def check(name: str, folder: Path | str) -> list[str]:
 
 
 def download(name: str, folder: Path | str) -> None:
-    """Fetch the files of a corpus that are not yet in a data folder as they should be.
+    """Fetch the files of a corpus that are not in a data folder; those that are stay as they are.
 
     Raises:
         MuteError: the corpus is not to be had this way, or what came is not what was expected.
@@ -58,7 +58,7 @@ def download(name: str, folder: Path | str) -> None:
         )
     for file in corpus.files:
         path = Path(folder) / file.path
-        if _problem(path, file):
+        if not path.exists():
             _fetch(file, path)
 
 

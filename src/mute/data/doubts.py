@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from mute.config import DataConfig, ParallelText
+from mute.data.bpe import GOES_ON
 from mute.data.corpus import Pair, read_pairs, side_names, sides_with_tabs
 from mute.data.report import CorpusReport, DevReport, Report
 
 _HEAD = 10_000
 """So many pairs of each text are looked at for its languages."""
+_CUT = 0.05
+"""Such a share of different words that go on in the next is no accident."""
 _SHARED = 0.1
 """Such a share of the development text in the training text is worth a word."""
 
@@ -34,6 +37,7 @@ def doubts(config: DataConfig, report: Report) -> list[str]:
     return [
         *(doubt for text in (*config.train, config.dev) for doubt in _of_tabs(text)),
         *(doubt for each in (*report.corpora, report.dev) if each for doubt in _of_copies(each)),
+        *(doubt for text in (*config.train, config.dev) for doubt in _of_pieces(text)),
         *(doubt for text in config.train for doubt in _of_order(config.dev, text)),
         *(_of_overlap(report.dev) if report.dev else ()),
     ]
@@ -53,6 +57,15 @@ def _of_copies(text: CorpusReport | DevReport) -> Iterator[str]:
             f"{text.name}: {text.copies:,} of {text.read:,} pairs have the same sentence as source "
             f"and target; name the translation as one of them"
         )
+
+
+def _of_pieces(text: ParallelText) -> Iterator[str]:
+    for name, words in zip(side_names(text), _words(text), strict=True):
+        if sum(word.endswith(GOES_ON) for word in words) > _CUT * len(words):
+            yield (
+                f"{name}: many words end in '{GOES_ON}', as if BPE had cut the text already; undo "
+                f"that, by: sed -E 's/{GOES_ON}( |$)//g'"
+            )
 
 
 def _of_order(dev: ParallelText, train: ParallelText) -> Iterator[str]:

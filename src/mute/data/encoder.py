@@ -20,8 +20,8 @@ from mute.data.corpus import Pair, Reason
 from mute.data.shards import Block
 from mute.data.tokenizer import SIDES, Side, Tokenizer, load_tokenizer
 from mute.data.vocabulary import UNK
-from mute.data.words import writes_spaces
 from mute.errors import MuteError
+from mute.languages import writes_spaces
 
 
 class Drop(NamedTuple):

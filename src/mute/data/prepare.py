@@ -48,6 +48,10 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
         MuteError: the text, the settings or the disk do not allow it; an earlier folder stays.
     """
     folder = Path(config.prepared)
+    if folder.is_symlink():  # it stays, and what it points to is replaced
+        folder = folder.resolve()
+    if folder.exists() and not folder.is_dir():
+        raise MuteError(f"{folder}: a file; choose another data.prepared")
     with exclusive(folder):
         known = load_manifest(folder)
         if foreign := _foreign(folder, known):
@@ -59,7 +63,7 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
         if known is not None and known.agrees_with(manifest):
             return Report.load(folder).model_copy(update={"reused": True})
         with replaced(folder) as partial, _progress_bar() as progress:
-            dev = _read_dev(config.dev)
+            dev = read_scored(config.dev)
             tokenizer, lines = _learn(config, progress)
             if known is not None:
                 progress.console.out(_farewell(folder, known, manifest), highlight=False)
@@ -86,13 +90,6 @@ def _foreign(folder: Path, known: Manifest | None) -> str | None:
 def _is_ours(name: str) -> bool:
     text = name.startswith((f"{DEV}.source", f"{DEV}.target"))
     return text or name in (TOKENIZER, TRAIN, DEV, REPORT, MANIFEST)
-
-
-def _read_dev(text: ParallelText) -> Scored:
-    dev = read_scored(text)
-    if not dev.pairs:
-        raise MuteError(f"{file_names(text)[0]}: empty, but data.dev needs sentences to score")
-    return dev
 
 
 def _learn(config: DataConfig, progress: Progress) -> tuple[Tokenizer, int]:

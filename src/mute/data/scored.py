@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mute.config import ParallelText
-from mute.data.corpus import FROM_LATIN1, Flaw, Pair, read_pairs
+from mute.data.corpus import FROM_LATIN1, Flaw, Pair, file_names, read_pairs
 from mute.errors import MuteError
 
 
@@ -21,9 +21,11 @@ def read_scored(text: ParallelText) -> Scored:
     """A development or test set with all its references.
 
     Raises:
-        MuteError: as `read_strictly`, for each of the references.
+        MuteError: as `read_strictly`, for each of the references; or there is no line.
     """
     texts = [list(read_strictly(each)) for each in by_reference(text)]
+    if not texts[0]:
+        raise MuteError(f"{file_names(text)[0]}: empty, but text that is scored needs sentences")
     return Scored(texts[0], [[pair.target for pair in pairs] for pairs in texts])
 
 

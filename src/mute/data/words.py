@@ -9,16 +9,12 @@ from functools import cache
 from typing import Any
 
 from mute.config import TokenizerConfig
+from mute.languages import base_language, is_chinese
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # One Chinese character, a run of other letters and digits, or one sign.
 _CHARACTERS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+|[^\w\s]")
 _SPACED = re.compile(rf"[^\W{_HAN}]")
-_NO_SPACES = frozenset(
-    {"bo", "dz", "ja", "km", "lo", "my", "th", "zh"}
-    | {"bod", "cmn", "dzo", "jpn", "khm", "lao", "mya", "tha", "yue", "zho"}
-)
-"""Codes of languages that write no spaces between words."""
 # What sacremoses does to a quotation that ends with dots, and the same without trying every dot of
 # a run as its beginning, which would cost the square of its length.
 _DOTS = (r'(\.+)"(\s*[^<])', r'"\g<1>\g<2>')
@@ -46,16 +42,6 @@ def words_of(language: str, config: TokenizerConfig) -> Words:
     return MosesWords(language)
 
 
-def is_chinese(language: str) -> bool:
-    """Whether a code means Chinese, with or without a region or a script: zh-TW, zho_Hans, cmn."""
-    return language.lower().startswith(("zh", "cmn"))
-
-
-def writes_spaces(language: str) -> bool:
-    """Whether a language has spaces between its words; its code may name a region or a script."""
-    return re.split(r"[-_]", language.lower())[0] not in _NO_SPACES
-
-
 class SpacedWords(Words):
     """Words that stand between spaces already, and stay so."""
 
@@ -74,6 +60,7 @@ class MosesWords(Words):
     def __init__(self, language: str) -> None:
         from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
+        language = base_language(language)
         self._normalizer = MosesPunctNormalizer(language)
         self._normalizer.substitutions = [
             _DOTS_AT_ONCE if each == _DOTS else each for each in self._normalizer.substitutions

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mute.errors import MuteError
-from mute.evaluate.score import Tokenization, bleu_metric
+from mute.evaluate.score import Tokenization, bleu_metric, check_lines
 
 Counts = NDArray[np.int64]
 """(N, 10) of N sentences, or (10,), their sum: the words of the translation and of the nearest
@@ -32,14 +31,9 @@ def count_sentences(
         lowercase: ignore case
 
     Raises:
-        MuteError: a reference has more or fewer lines than there are translations.
+        MuteError: as `check_lines`.
     """
-    for reference in references:
-        if len(reference) != len(hypotheses):
-            raise MuteError(
-                f"there are {len(hypotheses):,} translations, but a reference has "
-                f"{len(reference):,} lines; a score needs a line of each for every sentence"
-            )
+    check_lines(hypotheses, references)
     metric = bleu_metric(tokenize, lowercase=lowercase)
     texts = [list(each) for each in references]
     counts = np.array(metric._extract_corpus_statistics(list(hypotheses), texts))

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from mute.data.words import is_chinese, writes_spaces
 from mute.errors import MuteError
+from mute.languages import is_chinese, writes_spaces
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -62,6 +62,22 @@ def bleu_metric(tokenize: Tokenization, *, lowercase: bool) -> "BLEU":
         raise
 
 
+def check_lines(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Make sure that there is something to score; sacreBLEU would score the shortest.
+
+    Raises:
+        MuteError: there is no line, or a reference has more or fewer than there are translations.
+    """
+    if not hypotheses:
+        raise MuteError("there is no translation to score")
+    for reference in references:
+        if len(reference) != len(hypotheses):
+            raise MuteError(
+                f"there are {len(hypotheses):,} translations, but a reference has "
+                f"{len(reference):,} lines; a score needs a line of each for every sentence"
+            )
+
+
 def bleu(
     hypotheses: Sequence[str],
     references: Sequence[Sequence[str]],
@@ -76,7 +92,11 @@ def bleu(
         references: one or more whole reference translations, each as many lines
         tokenize: see `bleu_metric`
         lowercase: ignore case
+
+    Raises:
+        MuteError: as `check_lines`.
     """
+    check_lines(hypotheses, references)
     metric = bleu_metric(tokenize, lowercase=lowercase)
     value = metric.corpus_score(list(hypotheses), [list(each) for each in references]).score
     return Score(value, str(metric.get_signature()))
@@ -85,9 +105,14 @@ def bleu(
 def chrf(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], *, lowercase: bool = False
 ) -> Score:
-    """Corpus chrF2, from 0 to 100; it compares characters and needs no tokenisation."""
+    """Corpus chrF2, from 0 to 100; it compares characters and needs no tokenisation.
+
+    Raises:
+        MuteError: as `check_lines`.
+    """
     from sacrebleu.metrics.chrf import CHRF
 
+    check_lines(hypotheses, references)
     metric = CHRF(lowercase=lowercase)
     value = metric.corpus_score(list(hypotheses), [list(each) for each in references]).score
     return Score(value, str(metric.get_signature()))

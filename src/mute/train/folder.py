@@ -6,11 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-import yaml
-
 from mute.config import Config
 from mute.configdiff import differences, told
-from mute.configfile import load_config
+from mute.configfile import dump_config, load_config
 from mute.errors import MuteError
 from mute.files import write_whole
 
@@ -103,5 +101,5 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
         raise MuteError(
             f"{run}: the text was prepared anew since this run began; choose another train.run"
         )
-    write_whole(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), run / CONFIG)
+    write_whole(dump_config(config), run / CONFIG)
     write_whole(f"{data}\n", run / DATA)

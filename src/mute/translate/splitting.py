@@ -11,7 +11,7 @@ from functools import partial
 from typing import NamedTuple
 from unicodedata import category
 
-from mute.data.words import writes_spaces
+from mute.languages import writes_spaces
 
 _CLOSING = r"""["'”’»«›‹)\]}）］｝」』】〕〉》〗]*+"""
 # A run of marks is tried from its beginning only, or a line of dots would cost its square.

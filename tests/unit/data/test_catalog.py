@@ -63,6 +63,15 @@ def test_what_is_there_is_not_fetched_again(tmp_path: Path, server: Path) -> Non
     download("small", tmp_path)
 
 
+def test_a_text_of_the_users_own_is_not_overwritten(tmp_path: Path) -> None:
+    mine = tmp_path / "s" / "train.en.gz"
+    mine.parent.mkdir()
+    mine.write_bytes(b"mine")
+    download("small", tmp_path)
+    assert mine.read_bytes() == b"mine"
+    assert (tmp_path / "s" / "train.de.gz").is_file()
+
+
 def test_a_check_tells_what_is_wrong(tmp_path: Path) -> None:
     download("small", tmp_path)
     path = tmp_path / "s" / "train.en.gz"

@@ -103,3 +103,9 @@ def test_the_overlap_is_counted_over_all_of_the_text() -> None:
     overlap.look_at([Pair(7, "a", "b"), Pair(8, "a", "d")])
     overlap.look_at([Pair(9, "a", "b"), Pair(10, "c", "x")])
     assert overlap.count(small) == 2
+
+
+def test_text_that_bpe_has_cut_is_told() -> None:
+    write("train.de", ["ein hu@@ nd", "eine kat@@ ze"] * 16)
+    (doubt,) = about()
+    assert doubt.startswith("train.de: many words end in '@@', as if BPE had cut the text already")

@@ -375,8 +375,24 @@ def test_an_unusable_tsv_is_told_with_the_reasons(tsv: bytes, message: str) -> N
 def test_an_empty_dev_text_is_told() -> None:
     Path("dev.en").write_bytes(b"")
     Path("dev.de").write_bytes(b"")
-    with pytest.raises(MuteError, match=r"dev\.en: empty, but data\.dev needs sentences"):
+    with pytest.raises(MuteError, match=r"dev\.en: empty, but text that is scored"):
         prepare(config(), processes=1)
+
+
+def test_a_file_in_place_of_the_folder_stays() -> None:
+    Path("mine").write_text("precious")
+    with pytest.raises(MuteError, match=r"mine: a file; choose another data\.prepared"):
+        prepare(config(prepared="mine"), processes=1)
+    assert Path("mine").read_text() == "precious"
+
+
+def test_a_link_to_a_folder_stays_one() -> None:
+    Path("large-disk").mkdir()
+    Path("link").symlink_to("large-disk")
+    for max_length in (256, 255):
+        prepare(config(prepared="link", max_length=max_length), processes=1)
+    assert Path("link").is_symlink()
+    assert Path("large-disk/manifest.json").is_file()
 
 
 def test_limits_that_leave_nothing_are_told() -> None:

@@ -60,3 +60,8 @@ def test_a_further_reference_must_be_whole_too() -> None:
     files = text(b"one\ntwo\n", b"eins\nzwei\n", b"eins\n\n")
     with pytest.raises(MuteError, match=r"text\.de\.1:2: empty side"):
         read_scored(files)
+
+
+def test_an_empty_text_cannot_be_scored() -> None:
+    with pytest.raises(MuteError, match=r"text\.en: empty, but text that is scored needs"):
+        read_scored(text(b"", b""))

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacremoses import MosesPunctNormalizer
 
-from mute.data.words import MosesWords, writes_spaces
+from mute.data.words import MosesWords
 
 from .sentences import sentences
 
@@ -31,11 +31,7 @@ def test_ordinary_sentences_are_normalised_as_sacremoses_does() -> None:
         assert OURS.normalize(text) == THEIRS.normalize(text)
 
 
-@pytest.mark.parametrize("code", ["ja", "JA", "jpn_Jpan", "th", "khm", "lo-LA", "mya", "yue", "zh"])
-def test_some_languages_write_no_spaces(code: str) -> None:
-    assert not writes_spaces(code)
-
-
-@pytest.mark.parametrize("code", ["en", "ko", "vi_VN", "jv", "jav"])
-def test_most_languages_write_spaces(code: str) -> None:
-    assert writes_spaces(code)
+@pytest.mark.parametrize("code", ["fr", "fr-CA", "fra_Latn", "FR"])
+def test_a_region_or_a_script_keeps_the_languages_rules(code: str) -> None:
+    words = MosesWords(code)
+    assert words.join(words.split("L'homme d'eau")) == "L'homme d'eau"

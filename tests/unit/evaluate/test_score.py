@@ -20,6 +20,21 @@ def test_scores_carry_their_signature() -> None:
 
 
 @pytest.mark.parametrize(
+    ("hypotheses", "references", "message"),
+    [
+        (HYP, [REF, REF[:1]], "there are 2 translations, but a reference has 1 lines"),
+        ([], [[]], "there is no translation to score"),
+    ],
+)
+def test_no_line_is_left_out_of_a_score(
+    hypotheses: list[str], references: list[list[str]], message: str
+) -> None:
+    for metric in (bleu, chrf):
+        with pytest.raises(MuteError, match=message):
+            metric(hypotheses, references)
+
+
+@pytest.mark.parametrize(
     ("hypotheses", "references", "tokenize", "lowercase", "value"),
     [
         (HYP, [HYP], "13a", False, 100.0),

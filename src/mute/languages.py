@@ -1,0 +1,29 @@
+"""Codes of languages, with or without a region or a script: zh, zho_Hans, de-AT."""
+
+import re
+
+_NO_SPACES = frozenset({"bo", "cmn", "dz", "ja", "km", "lo", "my", "th", "yue", "zh"})
+_THREE_LETTERS = (
+    *("bod:bo", "cat:ca", "ces:cs", "deu:de", "dzo:dz", "ell:el", "eng:en", "fin:fi", "fra:fr"),
+    *("gle:ga", "hun:hu", "isl:is", "ita:it", "jpn:ja", "khm:km", "lao:lo", "lav:lv", "lit:lt"),
+    *("mya:my", "nld:nl", "pol:pl", "por:pt", "ron:ro", "rus:ru", "slk:sk", "slv:sl", "spa:es"),
+    *("swe:sv", "tam:ta", "tha:th", "zho:zh"),
+)
+"""Of the languages that have rules of their own, here or in Moses."""
+_SHORT = dict(pair.split(":") for pair in _THREE_LETTERS)
+
+
+def base_language(code: str) -> str:
+    """The language alone, in two letters if it has rules of its own: de of deu_Latn and de-AT."""
+    base = re.split(r"[-_]", code.lower())[0]
+    return _SHORT.get(base, base)
+
+
+def is_chinese(code: str) -> bool:
+    """Whether a code means Chinese."""
+    return code.lower().startswith(("zh", "cmn"))
+
+
+def writes_spaces(code: str) -> bool:
+    """Whether a language has spaces between its words."""
+    return base_language(code) not in _NO_SPACES

@@ -1,0 +1,24 @@
+import pytest
+
+from mute.languages import base_language, is_chinese, writes_spaces
+
+
+@pytest.mark.parametrize("code", ["de", "DE", "de-AT", "de_DE", "deu", "deu_Latn"])
+def test_a_language_is_known_however_it_is_coded(code: str) -> None:
+    assert base_language(code) == "de"
+
+
+@pytest.mark.parametrize("code", ["zh", "zh-TW", "zho_Hans", "cmn"])
+def test_chinese_has_several_codes(code: str) -> None:
+    assert is_chinese(code)
+    assert not is_chinese("ja")
+
+
+@pytest.mark.parametrize("code", ["ja", "JA", "jpn_Jpan", "th", "khm", "lo-LA", "mya", "yue", "zh"])
+def test_some_languages_write_no_spaces(code: str) -> None:
+    assert not writes_spaces(code)
+
+
+@pytest.mark.parametrize("code", ["en", "ko", "vi_VN", "jv", "jav"])
+def test_most_languages_write_spaces(code: str) -> None:
+    assert writes_spaces(code)
