@@ -43,9 +43,7 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
         RefusalError: the body is too large, too slow, cut off, of another type, or not what it
             says.
     """
-    kind = parse_options_header(request.headers.get("content-type"))[0].decode("latin-1").lower()
-    if kind not in (FORM, MULTIPART, JSON):
-        raise RefusalError(415, f"Content-Type: should be {JSON}, {FORM} or {MULTIPART}")
+    kind = _kind(request)
     try:
         async with asyncio.timeout(limits.timeout):
             body = await _read_body(request, limits.body)
@@ -62,7 +60,7 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
     if kind == FORM:
         pairs = _pairs_of_form(body, limits.texts + OTHER_FIELDS)
     else:
-        pairs = await _pairs_of_multipart(request, body)
+        pairs = await _pairs_of_multipart(request, body, limits.texts + OTHER_FIELDS)
     fields = {}
     for name, value in pairs:  # a field given several times is a list
         if name not in fields:
@@ -91,6 +89,18 @@ def validated(question: type[Question], fields: dict[str, Any], status: int) -> 
         raise RefusalError(status, f"Invalid request: missing {name} parameter")
     reason = first["msg"].removeprefix("Value error, ")
     raise RefusalError(status, f"Invalid request: {name}: {reason}")
+
+
+def _kind(request: Request) -> str:
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    known = kind.decode("latin-1").lower()
+    if known not in (FORM, MULTIPART, JSON):
+        raise RefusalError(415, f"Content-Type: should be {JSON}, {FORM} or {MULTIPART}")
+    # The parser of such forms would decode them as they wish, and some codecs take their time.
+    charset = options.get(b"charset", b"utf-8").decode("latin-1").lower()
+    if known == MULTIPART and charset not in ("utf-8", "utf8"):
+        raise RefusalError(400, "Content-Type: charset: should be utf-8")
+    return known
 
 
 async def _read_body(request: Request, most: int) -> bytes:
@@ -137,27 +147,29 @@ def _check_lengths(value: dict[str, Any], most: int, name: str = "") -> None:
 
 
 def _pairs_of_form(body: bytes, most: int) -> Iterable[tuple[str, str]]:
+    if body.count(b"&") >= most:
+        raise RefusalError(413, f"more than {most:,} fields")
     try:
-        return parse_qsl(
-            _decoded(body), keep_blank_values=True, errors="strict", max_num_fields=most
-        )
+        return parse_qsl(_decoded(body), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
         raise RefusalError(400, "the form is not UTF-8") from None
     except ValueError as error:
         raise RefusalError(400, f"the request is not a form: {error}") from None
 
 
-async def _pairs_of_multipart(request: Request, body: bytes) -> Iterable[tuple[str, str]]:
+async def _pairs_of_multipart(
+    request: Request, body: bytes, most: int
+) -> Iterable[tuple[str, str]]:
     async def stream() -> AsyncGenerator[bytes, None]:
         yield body
 
     _decoded(body)  # the parser would take what is not UTF-8 for Latin-1
     try:
         form = await MultiPartParser(
-            request.headers, stream(), max_files=0, max_part_size=len(body)
+            request.headers, stream(), max_files=0, max_fields=most, max_part_size=len(body)
         ).parse()
     except MultiPartException as error:
+        if error.message.startswith("Too many fields"):
+            raise RefusalError(413, f"more than {most:,} fields") from None
         raise RefusalError(400, f"the request is not a form: {error.message}") from None
-    except UnicodeError:  # some charsets cannot be read by anyone
-        raise RefusalError(400, "Content-Type: charset: should be utf-8") from None
     return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]

@@ -143,12 +143,12 @@ def _plan(server: Server, question: ask.TranslateQuestion, texts: Sequence[str])
     except UnknownModelError as error:
         raise RefusalError(400, str(error)) from None
     for text in texts:
-        served = models[0]
-        if question.source == AUTO:
-            guess = guess_source(text, models)[0]
+        served, parsed = models[0], parse(text, question.format)
+        if question.source == AUTO:  # by what is to be translated, which markup is not
+            guess = guess_source("\n".join(parsed.lines), models)[0]
             served = next(each for each in models if each.source == guess.code)
             plan.guesses.append(guess)
-        plan.assignments.append(assign(parse(text, question.format), served))
+        plan.assignments.append(assign(parsed, served))
     lines = sum(len(assignment.lines) for assignment in plan.assignments)
     if lines > server.limits.queue:
         raise RefusalError(413, f"q: {lines:,} lines, but at most {server.limits.queue:,} at once")

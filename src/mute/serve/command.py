@@ -1,5 +1,6 @@
 """What `mute serve` does."""
 
+import math
 import socket
 import sys
 from collections.abc import Sequence
@@ -37,6 +38,7 @@ def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute
 
         from mute.serve.app import create_app
         from mute.serve.calls import Server
+        from mute.serve.connection import punctual
     except ModuleNotFoundError as error:
         raise MuteError(
             f"mute serve needs {error.name}, which is not installed; {install('serve')}"
@@ -48,7 +50,15 @@ def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute
     with _listen(place) as listener:
         gallery = load_gallery(models, compute)
         app = create_app(Server(gallery, limits, keys), place.cors)
-        config = uvicorn.Config(app, access_log=False, log_level="warning", ws="none")
+        config = uvicorn.Config(
+            app,
+            http=punctual(limits.timeout),
+            ws="none",
+            access_log=False,
+            log_level="warning",
+            # What may still arrive and be answered; who does not fetch an answer is not waited for.
+            timeout_graceful_shutdown=math.ceil(2 * limits.timeout) + 1,
+        )
         host, port = listener.getsockname()[:2]
         names = ", ".join(each.name for each in gallery.models)
         address = f"[{host}]" if ":" in host else host

@@ -18,7 +18,7 @@ Format = Literal["text", "html"]
 _LINE = re.compile(r"[^\n]+")
 _OPENING = re.compile(r"</?[a-zA-Z]|<[!?]")
 _TAG = re.compile(r"""<(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""")
-_SILENT = re.compile(r"<(script|style)\b", re.IGNORECASE)
+_SILENT = re.compile(r"<(script|style)(?=[\s/>])", re.IGNORECASE)  # not <script-x>
 _PAIRS = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", ">"))
 
 
@@ -120,7 +120,7 @@ class _Page:
         silent = _SILENT.match(self.text, place)
         if silent is None or end == place:
             return end
-        closing_tag = re.compile(f"</{silent[1]}", re.IGNORECASE).search(self.text, end)
+        closing_tag = re.compile(rf"</{silent[1]}(?=[\s/>])", re.IGNORECASE).search(self.text, end)
         return closing_tag.start() if closing_tag else len(self.text)
 
     def _end_of_tag(self, place: int) -> int:

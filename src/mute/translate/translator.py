@@ -202,8 +202,9 @@ class Translator:
                     raise LineError(parts[i].line, "no translation keeps to the rules given")
                 best, *others = [self._translation(parts[i], h, attention=attention) for h in found]
                 if found[0].cut_off and options.max_length is None:
-                    end = f"cut off after {len(found[0].ids)} pieces, without an end"
-                    best.warnings.append(f"{end}; max_length allows more")
+                    best.warnings.append(
+                        f"cut off after {len(found[0].ids)} pieces: it found no end"
+                    )
                 translations[i] = replace(best, alternatives=others)
         return translations
 

@@ -36,9 +36,9 @@ def launched() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str) -> Iterator[Page]:
+def opened(browser: Browser, address: str, *, touch: bool = False) -> Iterator[Page]:
     """The page, open and ready; whatever happens, its scripts may not complain."""
-    context = browser.new_context()
+    context = browser.new_context(has_touch=touch)
     context.set_default_timeout(WAIT)
     page = context.new_page()
     complaints: list[str] = []

@@ -2,7 +2,8 @@
 
 It translates word by word from a short list. Muting unit 1 of layer 0 changes an adjective, so
 there is a difference to see. A text with "refuse" is an error, one with "locked" needs the key
-"sesame", "slow" takes its time, and the first with "busy" is told to come back in a second.
+"sesame", "slow" takes its time, the first with "busy" is told to come back in a second, and of
+lines with "few" it takes few at once. Questions and answers have the form of the real server's.
 """
 
 import json
@@ -15,9 +16,16 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
+from pydantic import BaseModel
+
+from mute.serve import questions
 from mute.serve.app import PAGE_HEADERS, STATIC
 
 FOLDER = STATIC.parent
+FORMS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
+    "/translate": (questions.TranslateQuestion, questions.TranslateAnswer),
+    "/v1/inspect": (questions.InspectQuestion, questions.InspectAnswer),
+}
 MODELS = [
     {
         "name": "small",
@@ -57,6 +65,8 @@ ENGLISH = "a small dog runs through the deep snow two old houses stand near rive
 WORDS = dict(zip(ENGLISH.split(), GERMAN.split(), strict=True))
 SPACE = "\u2581"
 LONGEST = 400
+FEW = 8
+"""Lines."""
 SLOW = 1.0
 """Seconds."""
 
@@ -113,6 +123,12 @@ def layer_of(index: int, model: dict[str, Any], length: int, muted: list[int]) -
     }
 
 
+def line_by_line(question: dict[str, Any]) -> dict[str, Any]:
+    lines = [translated(line, question["muted"]) for line in question["q"]]
+    warnings = {"warnings": [warnings_of(line) for line in question["q"]]}
+    return {"translatedText": lines, **(warnings if question.get("warnings") else {})}
+
+
 def inspected(question: dict[str, Any]) -> dict[str, Any]:
     model = next(each for each in MODELS if each["name"] == question["model"])
     muted = question["muted"]
@@ -144,7 +160,9 @@ class Handler(SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
-            self._answer(200, MODELS)
+            self._answer(
+                200, [questions.ModelAnswer.model_validate(each).model_dump() for each in MODELS]
+            )
             return
         if self.path == "/":
             self.path = "/static/index.html"
@@ -152,6 +170,8 @@ class Handler(SimpleHTTPRequestHandler):
 
     def do_POST(self) -> None:
         question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        asking, answering = FORMS[self.path]
+        asking.model_validate(question)
         self.asked.append((self.path, question))
         text = " ".join(question["q"]) if self.path == "/translate" else question["q"]
         if "slow" in text:
@@ -165,13 +185,12 @@ class Handler(SimpleHTTPRequestHandler):
         elif "busy" in text and text not in self.busy:
             self.busy.append(text)
             self._answer(503, {"error": "The queue is full."}, {"Retry-After": "1"})
-        elif self.path == "/translate":
-            lines = [translated(line, question["muted"]) for line in question["q"]]
-            warnings = {"warnings": [warnings_of(line) for line in question["q"]]}
-            extra = warnings if question.get("warnings") else {}
-            self._answer(200, {"translatedText": lines, **extra})
+        elif "few" in text and self.path == "/translate" and len(question["q"]) > FEW:
+            self._answer(413, {"error": f"q: {len(question['q'])} lines, but at most {FEW}"})
         else:
-            self._answer(200, inspected(question))
+            answer = line_by_line(question) if self.path == "/translate" else inspected(question)
+            answering.model_validate(answer)
+            self._answer(200, answer)
 
     def _answer(self, status: int, answer: Any, headers: dict[str, str] | None = None) -> None:
         body = json.dumps(answer).encode()

@@ -6,7 +6,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.integration.page.browser import needs_chromium, translation, write
-from tests.integration.page.stub import Asked
+from tests.integration.page.stub import FEW, Asked
 
 pytestmark = needs_chromium
 
@@ -57,6 +57,30 @@ def test_a_long_text_is_sent_in_portions(page: Page, asked: Asked) -> None:
     assert [len(each) for each in sent(asked, "/translate")] == [50, 50, 19]
 
 
+def test_a_server_that_takes_few_lines_gets_few_at_a_time(page: Page, asked: Asked) -> None:
+    write(page, "\n".join(f"few dog {number}" for number in range(20)))
+    expect(page.locator("#translation p").nth(19)).to_have_text("Few Hund 19")
+    sizes = [len(question["q"]) for path, question in asked if path == "/translate"]
+    assert max(sizes) > FEW
+    assert sum(size for size in sizes if size <= FEW) == 19  # one was looked into
+
+
+def test_a_line_is_said_once_however_the_caret_moves(page: Page) -> None:
+    write(page, "a dog\na dog\ntwo houses")
+    said = page.locator("#said")
+    expect(said).to_have_text("Zwei Häuser")
+    page.evaluate("""() => {
+        window.times = 0;
+        new MutationObserver((all) => (window.times += all.length)).observe(
+            document.getElementById("said"), { childList: true });
+    }""")
+    for key, current in (("ArrowUp", 1), ("ArrowUp", 0)):
+        page.get_by_label("English").press(key)
+        expect(page.locator("#translation p").nth(current)).to_have_class("current")
+    expect(said).to_have_text("Ein Hund")
+    assert page.evaluate("window.times") == 1
+
+
 def test_a_line_too_long_to_look_into_is_translated_all_the_same(page: Page) -> None:
     write(page, "two houses " * 40)
     translation(page).to_have_text(re.compile(r"^Zwei Häuser( zwei Häuser)+$"))
@@ -69,6 +93,7 @@ def test_a_line_too_long_to_look_into_is_muted_and_unmuted_as_others(page: Page)
     write(page, "small houses " * 40)
     translation(page).to_have_text(re.compile(r"^Großer Häuser( großer Häuser)+$"))
     page.get_by_role("button", name="Unmute all").click()
+    expect(page.get_by_label("English")).to_be_focused()
     translation(page).to_have_text(re.compile(r"^Kleiner Häuser( kleiner Häuser)+$"))
     expect(page.locator("#difference-box")).to_be_hidden()
 

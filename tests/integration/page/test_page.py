@@ -2,10 +2,10 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.integration.page.browser import needs_chromium, translation, write
-from tests.integration.page.stub import SLOW, Asked
+from tests.integration.page.browser import needs_chromium, opened, translation, write
+from tests.integration.page.stub import SLOW, Asked, Handler
 
 SENTENCE = "A small dog runs through the deep snow."
 GERMAN = "Ein kleiner Hund läuft durch den tiefen Schnee."
@@ -154,6 +154,22 @@ def test_everything_works_with_the_keyboard_alone(page: Page) -> None:
     expect(page.locator("#translation .changed")).to_have_text("großer")
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert page.evaluate(outline) == "solid"
+
+
+def test_a_tap_shows_the_cell_that_was_tapped(
+    browser: Browser, server: tuple[str, type[Handler]]
+) -> None:
+    with opened(browser, server[0], touch=True) as page:
+        write(page, "a small dog runs")
+        readout = page.locator(".unit .readout p").first
+        cells = page.locator(".unit .map").first.locator(".cells rect")
+        said = []
+        for index in (3, 5, 3):
+            cells.nth(index).tap()
+            expect(readout).not_to_be_empty()
+            said.append(readout.text_content())
+        assert said[0] == said[2] != said[1]
+        assert all(each and "→" in each for each in said)
 
 
 def test_another_model_brings_its_own_units(page: Page) -> None:

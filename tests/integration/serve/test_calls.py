@@ -80,6 +80,8 @@ def test_the_language_is_found_out_if_it_is_not_told(client: TestClient) -> None
     assert guess == answer["detectedLanguage"]
     (unlikely,) = client.post("/detect", json={"q": "狗在睡觉"}).json()
     assert unlikely["confidence"] < 50
+    page = f"<style>{'狗' * 1900}</style><p>The dog sleeps.</p>"
+    assert ask(client, q=page, format="html", source="auto")["detectedLanguage"] == guess
     several = ask(client, q=["The dog sleeps.", "A cat."], source="auto")
     assert len(several["detectedLanguage"]) == 2
 
@@ -124,7 +126,7 @@ def test_the_page_is_served(client: TestClient) -> None:
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
     assert client.get("/static/index.html").text == page.text
-    assert client.get("/static/../app.py").status_code == 404
+    assert client.get("/static/%2e%2e/app.py").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/", "/static/app.js", "/static/icon.svg"])

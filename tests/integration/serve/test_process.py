@@ -1,9 +1,11 @@
 """`mute serve` as a process of its own, with the client that people have."""
 
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.error import HTTPError
@@ -22,14 +24,10 @@ class Running(NamedTuple):
     address: str
 
 
-@pytest.fixture
-def running(model: Path, tmp_path: Path) -> Iterator[Running]:
-    keys = tmp_path / "keys"
-    keys.write_text("# for the tests\nsesame\n")
+@contextmanager
+def started(model: Path, *options: str) -> Iterator[Running]:
     command = [sys.executable, "-m", "mute", "serve", str(model), "--port", "0", "--threads", "1"]
-    process = subprocess.Popen(
-        [*command, "--api-keys", str(keys)], stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     said = process.stderr.readline()
     address = said.rpartition(" ")[2].strip()
@@ -37,6 +35,14 @@ def running(model: Path, tmp_path: Path) -> Iterator[Running]:
     yield Running(process, address)
     process.kill()
     process.communicate()
+
+
+@pytest.fixture
+def running(model: Path, tmp_path: Path) -> Iterator[Running]:
+    keys = tmp_path / "keys"
+    keys.write_text("# for the tests\nsesame\n")
+    with started(model, "--api-keys", str(keys)) as running:
+        yield running
 
 
 def test_libretranslates_own_client_works_unchanged(
@@ -53,6 +59,24 @@ def test_libretranslates_own_client_works_unchanged(
     running.process.terminate()
     _, errors = running.process.communicate(timeout=20)
     assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /health HTTP/1.1\r\nHost: x\r\n"])
+def test_a_connection_that_brings_no_request_is_closed(model: Path, sent: bytes) -> None:
+    with started(model, "--timeout", "1") as running:
+        host, port = running.address.removeprefix("http://").rstrip("/").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(sent)
+            assert connection.recv(1) == b""  # its end
+
+
+def test_who_does_not_fetch_an_answer_cannot_keep_the_server_running(model: Path) -> None:
+    with started(model, "--timeout", "1") as running:
+        host, port = running.address.removeprefix("http://").rstrip("/").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 5000)
+            running.process.terminate()
+            assert running.process.wait(30) in (0, -signal.SIGTERM)
 
 
 @pytest.mark.parametrize(

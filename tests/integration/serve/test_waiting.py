@@ -100,6 +100,14 @@ def test_a_client_that_leaves_while_it_asks_is_no_error_inside(slow: Slow) -> No
     assert slow.lines == []
 
 
+def test_a_request_that_does_not_arrive_is_told_so(slow: Slow) -> None:
+    app = slow_app(slow, timeout=0.2)
+    start, answer = asyncio.run(call(app, leaves=False, whole=False))
+    assert start["status"] == 408
+    assert "did not arrive within 0.2 seconds" in json.loads(answer["body"])["error"]
+    app.state.server.batcher.close()
+
+
 def test_what_a_client_that_is_gone_had_asked_for_is_not_translated(slow: Slow) -> None:
     app = slow_app(slow, timeout=10)
 

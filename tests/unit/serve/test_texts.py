@@ -38,6 +38,8 @@ def test_lines_are_translated_and_white_space_stays() -> None:
         ("<?php x ?>a<![CDATA[b]]>", "<?php x ?>A<![CDATA[b]]>"),
         ("a<b c='d>e", "A<b c='d>E"),
         ("a<b c", "A&lt;B C"),
+        ("<script-x>a</script-x>b", "<script-x>A</script-x>B"),
+        ("<script>a</script-x>b</script>c", "<script>a</script-x>b</script>C"),
         ("<SCRIPT src=x>a</Script >b<script>c", "<SCRIPT src=x>a</Script >B<script>c"),
     ],
 )

@@ -151,7 +151,7 @@ def test_a_translation_that_finds_no_end_is_told(
     endless = Hypothesis([5] * 40, -1.0, -1.0, cut_off=True)
     monkeypatch.setattr(translator, "_search", lambda parts, *_: [[endless]] * len(parts))
     (told,) = translator.translate(["Yes"])
-    assert told.warnings == ["cut off after 40 pieces, without an end; max_length allows more"]
+    assert told.warnings == ["cut off after 40 pieces: it found no end"]
     (wanted,) = translator.translate(["Yes"], max_length=40)
     assert wanted.warnings == []
 

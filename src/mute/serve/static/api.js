@@ -65,18 +65,31 @@ export async function inspect(line, way, nbest, signal) {
 export async function translate(lines, way, signal) {
   const answers = new Map(lines.map((line) => [line, translated.get(keyOf(line, way))]));
   const unknown = [...answers.keys()].filter((line) => answers.get(line) === undefined);
-  const { model, beam, muted } = way;
-  const { source, target, name } = model;
-  for (const q of portions(unknown)) {
-    const question = { q, source, target, model: name, beam, muted, warnings: true };
-    const { translatedText, warnings } = await call("translate", question, signal);
-    q.forEach((line, index) => {
-      const answer = { text: translatedText[index], warnings: warnings[index] };
-      answers.set(line, answer);
-      remember(translated, keyOf(line, way), answer, TRANSLATED);
-    });
+  for (const portion of portions(unknown)) {
+    const found = await translateAtOnce(portion, way, signal);
+    portion.forEach((line, index) => answers.set(line, found[index]));
   }
   return lines.map((line) => answers.get(line));
+}
+
+/** In one request, or in two halves if the server does not take so many lines. */
+async function translateAtOnce(q, way, signal) {
+  const { model, beam, muted } = way;
+  const { source, target, name } = model;
+  const question = { q, source, target, model: name, beam, muted, warnings: true };
+  try {
+    const { translatedText, warnings } = await call("translate", question, signal);
+    return q.map((line, index) => {
+      const answer = { text: translatedText[index], warnings: warnings[index] };
+      remember(translated, keyOf(line, way), answer, TRANSLATED);
+      return answer;
+    });
+  } catch (error) {
+    if (!error.tooLong || q.length === 1) throw error;
+    const half = Math.ceil(q.length / 2);
+    const first = await translateAtOnce(q.slice(0, half), way, signal);
+    return [...first, ...(await translateAtOnce(q.slice(half), way, signal))];
+  }
 }
 
 function portions(lines) {

@@ -163,7 +163,7 @@ function setModel(name) {
   byId("target-title").textContent = languageName(model.target);
   byId("takes").textContent = model.takes && `This model takes ${model.takes}.`;
   source.lang = languageTag(model.source);
-  byId("translation").lang = languageTag(model.target);
+  for (const id of ["translation", "said"]) byId(id).lang = languageTag(model.target);
   inspector.setModel(model);
 }
 

@@ -24,7 +24,10 @@ export class AttentionMap {
     this.element = make("div", {}, this.frame, make("div", { class: "readout", "data-hint": hint }, this.readout));
     this.frame.addEventListener("pointermove", (event) => this.#point(event));
     this.frame.addEventListener("pointerdown", (event) => this.#point(event));
-    this.frame.addEventListener("pointerleave", () => this.#select(null));
+    // A finger leaves with every tap, which is to show a cell; and what has the focus keeps its place.
+    this.frame.addEventListener("pointerleave", (event) => {
+      if (event.pointerType === "mouse" && document.activeElement !== this.frame) this.#select(null);
+    });
     this.frame.addEventListener("keydown", (event) => this.#step(event));
     this.frame.addEventListener("focus", () => this.#select(this.at ?? [0, 0]));
     this.frame.addEventListener("blur", () => this.#select(null));

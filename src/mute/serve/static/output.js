@@ -24,7 +24,13 @@ export function showLines(lines) {
     ...lines.map((line) => lineOf(line, several)),
   );
   main.classList.remove("stale");
+  say(lines.find((line) => line.isCurrent)?.now ?? "");
   bringIntoSight(translation.querySelector(".current"));
+}
+
+/** Have a screen reader say the current line, once: a caret that moves repeats nothing. */
+function say(text) {
+  if (byId("said").textContent !== text) byId("said").textContent = text;
 }
 
 /** Scroll the translation, and not the page, which would take the text out of the reader's sight. */

@@ -22,7 +22,9 @@ export class Inspector {
     this.cards = [];
     this.shown = null;
     byId("unmute").addEventListener("click", () => {
-      byId("layers").querySelector("input:checked").focus(); // the button is about to go
+      // The button is about to go, and what is hidden takes no focus.
+      const next = this.shown ? byId("layers").querySelector("input:checked") : byId("source");
+      next.focus();
       this.muted.clear();
       this.#changed();
     });
