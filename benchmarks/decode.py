@@ -32,6 +32,7 @@ from contenders import Contender, CTranslate2, Mute
 from decode_table import render, tables
 from huggingface import TRANSFORMERS, hugging_face
 from outcome import ROOT, save
+from peers import NotInstalledError
 from workload import (
     BASE,
     BATCH,
@@ -83,7 +84,10 @@ def base_jobs(stack: ExitStack, folder: Path, *, quick: bool) -> list[Job]:
     everywhere += several_units(MANY_UNITS)
     others: list[Contender] = []
     if not quick:
-        everywhere.append(stack.enter_context(hugging_face(model.config, VOCABULARY)))
+        try:
+            everywhere.append(stack.enter_context(hugging_face(model.config, VOCABULARY)))
+        except NotInstalledError as error:
+            print(f"Hugging Face is left out: {error}", flush=True)
         others = [each for units in OTHER_UNITS for each in several_units(units)]
     return [
         (setting, everywhere + others * (setting.search.beam == 4))

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from peers import Peer, Speed, Trial, make_environment, watch
+from peers import Peer, Speed, Trial, keeping_memory, make_environment, watch
 
 _NEEDS = ["aiohttp", "fastapi", "huggingface_hub", "numpy", "pydantic", "pyonmttok", "pyyaml"]
 _NEEDS += ["pillow", "requests", "rich", "sacrebleu", "safetensors", "sentencepiece", "six"]
 _NEEDS += ["tokenizers", "uvicorn"]
-_RECORDS, _WARM_UP = 8, 2
+_RECORDS, _WARM_UP = 16, 10  # of 10 steps
 
 
 def _environment() -> Path:
@@ -32,7 +32,7 @@ def _speed(python: Path, trial: Trial) -> Speed:
     command = [str(python.with_name("eole")), "train", "--config", str(config)]
     # Source/target/sentences per batch, then source/target tokens per second.
     record = r"Step +\d+/.* bsz: *\d+/ *(\d+)/.* \d+/ *(\d+) tok/s"
-    records = watch(command, record, _RECORDS, trial.folder)[_WARM_UP:]
+    records = watch(command, record, _RECORDS, trial.folder, keeping_memory())[_WARM_UP:]
     return Speed(
         statistics.median(float(each[2]) for each in records),
         statistics.mean(float(each[1]) for each in records),

@@ -1,5 +1,6 @@
 """What training beside a peer takes: an environment of its own, our text, a run to watch."""
 
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +19,9 @@ from mute.data.vocabulary import SPECIALS
 
 TORCH = f"torch=={version('torch').partition('+')[0]}"
 """Everyone stands on the same; without the number, pip would bring gigabytes for GPUs."""
+
+KEPT = str(1 << 30)
+"""Bytes: blocks up to this size, and as much at the end of the heap, are not given back."""
 
 
 class Trial(NamedTuple):
@@ -103,6 +107,11 @@ def write_pieces(prepared: Prepared, folder: Path) -> None:
                 for index in range(len(pairs)):
                     pieces = tokenizer.pieces(pairs[index][number].tolist(), side)
                     file.write(" ".join(pieces) + "\n")
+
+
+def keeping_memory() -> dict[str, str]:
+    """Our environment, and what has the C library keep freed memory, as `mute train` has it."""
+    return {**os.environ, "MALLOC_MMAP_THRESHOLD_": KEPT, "MALLOC_TRIM_THRESHOLD_": KEPT}
 
 
 def watch(

@@ -10,8 +10,9 @@ gets an environment of its own, made here once; where that fails, it is left out
 says why. Our first whole training loop, before any work on its speed, runs from the history of this
 repository.
 
-Every contender runs once in a round. Speeds are target tokens per second after a warm-up, padding
-not counted. Writes results/bench/train.json.
+Every contender runs once in a round. Speeds are target tokens per second after a warm-up of 100
+steps, padding not counted. All keep the memory they free, which makes a large difference on some
+machines; the peers would not by themselves. Writes results/bench/train.json.
 """
 
 import argparse

@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from mute.bench import estimate
+from mute.bench import estimate, measurement
 from mute.config import Config
 from mute.configfile import load_config
 from mute.data.batching import BatchStream
@@ -170,7 +171,7 @@ def test_an_estimate_says_what_the_run_will_take(
     checkpoints = list((tmp_path / "run" / "checkpoints").iterdir())
     files = [load_file(path) for path in checkpoints[0].glob("*.safetensors")]
     assert found["checkpoint"] == sum(value.nbytes for file in files for value in file.values())
-    assert found["disk"] == 5 * found["checkpoint"]
+    assert found["disk"] == 6 * found["checkpoint"] + 4 * found["parameters"]
 
 
 def test_an_epoch_has_fewer_steps_if_each_takes_several_batches(
@@ -198,14 +199,41 @@ def test_too_little_memory_is_a_clear_warning(
     assert "not measured" in shown
 
 
+@pytest.mark.parametrize("room", [2_000, 3_000, 5_000, 10_000])
+def test_the_largest_batch_is_tried_only_if_it_fits(
+    monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    """A machine of which we know what it takes: a step has gradients or a batch to hold."""
+    still, gradients, once, of_sentence = 1_000, 800, 200, 50
+    sentences, tried = 64, list[int]()
+
+    def peak_after(_: object, __: object, count: int, length: int) -> int:
+        del length
+        tried.append(still + max(gradients, once + of_sentence * count))
+        return max(tried)
+
+    monkeypatch.setattr(estimate, "_peak_after", peak_after)
+    parameters = [torch.zeros(gradients // 4)]
+    trainer = SimpleNamespace(parameters=parameters, config=SimpleNamespace(batch_tokens=640))
+    material = SimpleNamespace(longest=10)
+    need = estimate._need_of_largest_batch(cast("Any", trainer), cast("Any", material), room)
+    real = still + once + of_sentence * sentences  # 4,400
+    assert max(tried) <= room
+    assert (need > room) == (real > room)
+    assert real <= need <= 4 * real
+
+
+@pytest.mark.parametrize("way", ["--estimate", "--json"])
 def test_a_model_that_is_too_large_is_not_even_made(
     experiment_file: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    way: str,
 ) -> None:
-    monkeypatch.setattr(estimate, "memory_room", lambda _: 1_000_000)
+    for module in (estimate, measurement):
+        monkeypatch.setattr(module, "memory_room", lambda _: 1_000_000)
     monkeypatch.setattr("mute.bench.training.build", lambda *_: pytest.fail("it was made"))
-    assert run("bench", str(experiment_file), "--estimate", "--set", "model.d_model=256") == 2
+    assert run("bench", str(experiment_file), way, "--set", "model.d_model=256") == 2
     assert "but there are 0.0 GB: choose a smaller model" in capsys.readouterr().err
 
 

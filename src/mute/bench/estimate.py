@@ -6,22 +6,20 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from mute.bench.material import Material, prepared_material
-from mute.bench.memory import memory_room, peak_memory
+from mute.bench.memory import check_the_model_fits, forget_peak, memory_room, peak_memory
 from mute.bench.training import TimedTrainer
 from mute.config import Config, TrainConfig
-from mute.errors import MuteError
 from mute.experiment import sections
 from mute.model.parameters import parameter_count
 from mute.runtime import choose_device, keep_freed_memory
 
-_FRACTION = 16
+_SHARES = (16, 8, 4, 2)  # of the largest batch: small ones go first
 _PATIENCE = 30.0  # seconds of typical steps after which no further one is begun
-_COPIES = 4  # of every weight: itself, its gradient, and Adam's two moments
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Times are of training alone, without validations; None if there is too little memory."""
+    """Of one process; times are of training without validations, None if memory is too little."""
 
     parameters: int
     steps: int
@@ -37,7 +35,7 @@ class Estimate:
     checkpoint: int
     """Bytes of one."""
     disk: int
-    """Bytes of all checkpoints that are kept."""
+    """Bytes of all checkpoints that are kept, of one that is being written, and of the model."""
     warnings: list[str]
 
 
@@ -58,7 +56,8 @@ def estimate_run(config: Config, steps: int) -> Estimate:
     material = prepared_material(data, training, device)
     room = memory_room(device)
     parameters = parameter_count(config.model, material.sizes)
-    _check_the_model_fits(parameters, training, room)
+    check_the_model_fits(parameters, training, room)
+    forget_peak(device)
     trainer = TimedTrainer(config.model, training, material)
     need = _need_of_largest_batch(trainer, material, room)
     fits = room is None or need <= room
@@ -77,31 +76,24 @@ def estimate_run(config: Config, steps: int) -> Estimate:
         peak_memory=need,
         memory_room=room,
         checkpoint=checkpoint,
-        disk=checkpoint * training.keep,
+        disk=checkpoint * (training.keep + 1) + 4 * parameters,
         warnings=[] if fits or room is None else [_warning(need, room, training)],
     )
 
 
-def _check_the_model_fits(parameters: int, training: TrainConfig, room: int | None) -> None:
-    """Before anything of it is made."""
-    need = 4 * parameters * (_COPIES + bool(training.average_decay))
-    if room is not None and need > room:
-        raise MuteError(
-            f"the weights, their gradients, moments and average take {need / 1e9:.1f} GB, but "
-            f"there are {room / 1e9:.1f} GB: choose a smaller model or a larger machine"
-        )
-
-
 def _need_of_largest_batch(trainer: TimedTrainer, material: Material, room: int | None) -> int:
-    """The peak of memory: measured, or worked out from a small batch if it is too much."""
+    """The peak of memory: measured, or worked out from the largest share of it that surely fits."""
     length = material.longest
     sentences = trainer.config.batch_tokens // length
-    few = -(-sentences // _FRACTION)
-    nothing = _peak_after(trainer, material, 1, 2)  # the first step also makes the moments
-    little = _peak_after(trainer, material, few, length)
-    need = nothing + (little - nothing) * sentences // few
-    if room is not None and need > room:
-        return need
+    # The first step also makes the moments. Its gradients are gone in the next one's forward pass,
+    # which has their memory for itself.
+    gradients = sum(value.nbytes for value in trainer.parameters)
+    still = _peak_after(trainer, material, 1, 2) - gradients
+    for share in _SHARES:
+        few = -(-sentences // share)
+        of_batch = _peak_after(trainer, material, few, length) - still
+        if room is not None and still + 2 * of_batch > room:  # the next is at most twice as large
+            return still + of_batch * sentences // few
     return _peak_after(trainer, material, sentences, length)
 
 

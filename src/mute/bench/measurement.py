@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import torch
 
 from mute.bench.material import open_material
+from mute.bench.memory import check_the_model_fits, forget_peak, memory_room
 from mute.bench.peak import measure_peak
 from mute.bench.training import TimedTrainer, TrainingSpeed, measure_training
 from mute.bench.translating import TranslationSpeed, measure_translation
 from mute.config import Config, TrainConfig
+from mute.model.parameters import parameter_count
 from mute.runtime import choose_device, keep_freed_memory
 
 
@@ -67,8 +69,11 @@ def measure(
     device = choose_device()
     training = config.train or TrainConfig(run="")  # nothing is written there
     material = open_material(config, training, device, sizes)
+    parameters = parameter_count(config.model, material.sizes)
+    check_the_model_fits(parameters, training, memory_room(device))
     tell("measuring the machine's peak")
     peak = measure_peak(device)
+    forget_peak(device)
     tell(f"training {steps} steps")
     trainer = TimedTrainer(config.model, training, material)
     trained = measure_training(trainer, material, steps, peak)
@@ -76,9 +81,7 @@ def measure(
     translated, complaints = measure_translation(trainer.model, material, peak)
     return Measurement(
         Machine(_name(device), torch.get_num_threads(), torch.__version__, peak),
-        Subject(
-            sum(value.numel() for value in trainer.parameters), material.sizes, material.prepared
-        ),
+        Subject(parameters, material.sizes, material.prepared),
         trained,
         translated,
         complaints,

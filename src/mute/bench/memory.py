@@ -7,6 +7,10 @@ from pathlib import Path
 
 import torch
 
+from mute.config import TrainConfig
+from mute.errors import MuteError
+
+_COPIES = 4  # of every weight: itself, its gradient, and Adam's two moments
 _STATUS, _MEMINFO = Path("/proc/self/status"), Path("/proc/meminfo")
 _OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
@@ -22,10 +26,30 @@ def peak_memory(device: torch.device) -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def forget_peak(device: torch.device) -> None:
+    """Have `peak_memory` count from now on, where that can be: on a GPU."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def check_the_model_fits(parameters: int, training: TrainConfig, room: int | None) -> None:
+    """Before anything of it is made.
+
+    Raises:
+        MuteError: there is too little memory even without a batch.
+    """
+    need = 4 * parameters * (_COPIES + bool(training.average_decay))
+    if room is not None and need > room:
+        raise MuteError(
+            f"the weights, their gradients, moments and average take {need / 1e9:.1f} GB, but "
+            f"there are {room / 1e9:.1f} GB: choose a smaller model or a larger machine"
+        )
+
+
 def memory_room(device: torch.device) -> int | None:
     """The bytes this process may hold: those it has and those that are free; None if unknown."""
     if device.type == "cuda":
-        return torch.cuda.memory_allocated(device) + torch.cuda.mem_get_info(device)[0]
+        return torch.cuda.memory_reserved(device) + torch.cuda.mem_get_info(device)[0]
     if not _MEMINFO.is_file():
         return None
     free = min([_field(_MEMINFO, "MemAvailable"), *_free_in_groups()])

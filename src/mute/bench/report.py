@@ -76,10 +76,11 @@ def _estimate(found: Estimate) -> Group:
     table.add_row("peak memory", _size(found.peak_memory))
     table.add_row("memory there is", _size(found.memory_room) if found.memory_room else "unknown")
     table.add_row("a checkpoint", _size(found.checkpoint))
-    table.add_row("all checkpoints", _size(found.disk))
+    table.add_row("all checkpoints and the model", _size(found.disk))
     return Group(
         table,
-        "Times are of training alone; validations come on top.",
+        "All is of one process: several share an epoch's batches. Times are of training alone; "
+        "validations come on top.",
         *(f"Warning: {warning}." for warning in found.warnings),
     )
 

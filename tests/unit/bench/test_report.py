@@ -45,7 +45,7 @@ def test_an_estimate_is_written_in_units_for_people() -> None:
         "peak memory": "1.5 GB",
         "memory there is": "20.0 GB",
         "a checkpoint": "41.0 MB",
-        "all checkpoints": "205.0 MB",
+        "all checkpoints and the model": "205.0 MB",
     }
 
 
