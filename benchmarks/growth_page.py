@@ -104,7 +104,8 @@ def _introduction(result: dict[str, Any]) -> list[str]:
     legend = (
         "Speeds are target tokens per second; in brackets the share of the machine's peak, for "
         "which int8 is credited with the operations of float32. MFLOP are those of products of "
-        "matrices, per target token."
+        "matrices, per target token. Every point was measured once, and a shared machine may be a "
+        "third faster a minute later; the sentences below are about the curves of this run."
     )
     complaints = [f"Not measured: {each}." for each in result["complaints"]]
     return [setting, "", " ".join([legend, *complaints])]
