@@ -19,6 +19,8 @@ from peers import Peer, Speed, Trial, keeping_memory, make_environment, watch
 _NEEDS = ["aiohttp", "fastapi", "huggingface_hub", "numpy", "pydantic", "pyonmttok", "pyyaml"]
 _NEEDS += ["pillow", "requests", "rich", "sacrebleu", "safetensors", "sentencepiece", "six"]
 _NEEDS += ["tokenizers", "uvicorn"]
+RECORD = r"Step +\d+/.* bsz: *\d+/ *(\d+)/.* \d+/ *(\d+) tok/s"
+"""Source/target/sentences per batch, then source/target tokens per second."""
 _RECORDS, _WARM_UP = 16, 10  # of 10 steps
 
 
@@ -30,9 +32,7 @@ def _speed(python: Path, trial: Trial) -> Speed:
     config = trial.folder / "eole.yaml"
     config.write_text(yaml.safe_dump(_config(trial)))
     command = [str(python.with_name("eole")), "train", "--config", str(config)]
-    # Source/target/sentences per batch, then source/target tokens per second.
-    record = r"Step +\d+/.* bsz: *\d+/ *(\d+)/.* \d+/ *(\d+) tok/s"
-    records = watch(command, record, _RECORDS, trial.folder, keeping_memory())[_WARM_UP:]
+    records = watch(command, RECORD, _RECORDS, trial.folder, keeping_memory())[_WARM_UP:]
     return Speed(
         statistics.median(float(each[2]) for each in records),
         statistics.mean(float(each[1]) for each in records),

@@ -14,6 +14,7 @@ from peers import Peer, Speed, Trial, keeping_memory, make_environment, watch
 
 _NEEDS = ["importlib_metadata", "matplotlib", "numpy", "packaging", "pandas", "pyyaml", "sacrebleu"]
 _NEEDS += ["sacremoses", "seaborn", "sentencepiece", "subword-nmt", "tensorboard", "datasets"]
+RECORD = r"Tokens per Sec:\s+(\d+)"
 _RECORDS, _WARM_UP = 16, 10  # of 10 steps
 
 
@@ -25,7 +26,7 @@ def _speed(python: Path, trial: Trial) -> Speed:
     config = trial.folder / "joeynmt.yaml"
     config.write_text(yaml.safe_dump(_config(trial)))
     command = [str(python), "-m", "joeynmt", "train", str(config), "--skip-test"]
-    records = watch(command, r"Tokens per Sec:\s+(\d+)", _RECORDS, trial.folder, keeping_memory())
+    records = watch(command, RECORD, _RECORDS, trial.folder, keeping_memory())
     return Speed(statistics.median(float(each[1]) for each in records[_WARM_UP:]), None)
 
 

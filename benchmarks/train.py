@@ -37,6 +37,7 @@ from mute.data.prepared import load_prepared
 ONE, FULL = "mute, one unit", "mute, 4 units + bias + seq"
 SYSTEMS = {ONE: "relative", FULL: "seq"}
 PEERS = (JOEYNMT, EOLE)
+RECORD = r"train \d+: .*tokens_per_second ([\d.,e+]+)"  # 9876 or 12,345; once 1.234e+04
 RECORDS, WARM_UP = 8, 3  # of 50 steps; those that are left out fetch fresh memory
 FIRST_ONE, FIRST_FULL = (f"{name}, first loop" for name in (ONE, FULL))
 
@@ -72,8 +73,7 @@ def our_speed(tree: Path, system: str, trial: Trial) -> Speed:
         "train.save_every=1000000",
     ):
         command += ["--set", setting]
-    record = r"train \d+: .*tokens_per_second ([\d.,e+]+)"  # 9876 or 12,345; once 1.234e+04
-    records = watch(command, record, RECORDS, tree, package_of(tree))
+    records = watch(command, RECORD, RECORDS, tree, package_of(tree))
     per_second = statistics.median(float(each[1].replace(",", "")) for each in records[WARM_UP:])
     return Speed(per_second, _tokens_per_batch(trial))
 
