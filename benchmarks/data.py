@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 from loader import open_shards
-from outcome import save
+from outcome import mistakes_told, save
 
 # Runs a command and tells the largest of its processes, in kB. A small process of its own does it,
 # since every process inherits the peak of the one that starts it.
@@ -105,4 +105,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

@@ -31,7 +31,7 @@ from comparison import COMPUTES, Setting, compare, ratio
 from contenders import Contender, CTranslate2, Mute
 from decode_table import render, tables
 from huggingface import TRANSFORMERS, hugging_face
-from outcome import ROOT, save
+from outcome import ROOT, mistakes_told, save
 from peers import NotInstalledError
 from workload import (
     BASE,
@@ -44,7 +44,6 @@ from workload import (
 )
 
 from mute.data.tokenizer import Tokenizer
-from mute.errors import MuteError
 from mute.model.folder import load_model
 from mute.model.transformer import Transformer
 from mute.runtime import keep_freed_memory
@@ -175,10 +174,7 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="make decode.md from decode.json")
     options = parser.parse_args()
     if not options.render:
-        try:
-            measured = measure(options)
-        except MuteError as error:
-            raise SystemExit(f"{error}") from None
+        measured = measure(options)
         if options.quick:
             print("\n".join(tables(measured)))
             return
@@ -187,4 +183,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

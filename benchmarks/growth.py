@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, get_args
 
 import torch
 from growth_page import write_page
-from outcome import ROOT, save
+from outcome import ROOT, mistakes_told, save
 
 from mute.bench.material import Material, equal_lengths, random_material
 from mute.bench.peak import measure_peak
@@ -214,4 +214,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

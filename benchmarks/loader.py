@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from outcome import save
+from outcome import mistakes_told, save
 
 from mute.data.shards import Block, ShardWriter
 
@@ -84,4 +84,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from first_loop import COMMIT, first_tree, package_of
-from outcome import ROOT, save
+from outcome import ROOT, mistakes_told, save
 
 SYSTEMS = ("relative", "seq")
 STEPS = 200
@@ -59,4 +59,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

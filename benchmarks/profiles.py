@@ -12,7 +12,7 @@ from functools import partial
 
 import torch
 from contenders import Mute, Search
-from outcome import ROOT, save
+from outcome import ROOT, mistakes_told, save
 from torch.profiler import ProfilerActivity, profile
 from workload import base_model, base_settings
 
@@ -79,4 +79,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from outcome import save
+from outcome import mistakes_told, save
 
 import mute
 from mute.data.corpus import locate, read_text
@@ -52,4 +52,5 @@ def _translations(model: Path, text: list[str], **options: Any) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import numpy as np
-from outcome import ROOT, save
+from outcome import ROOT, mistakes_told, save
 
 from mute.data.corpus import read_text
 from mute.data.toy import pairs
@@ -202,4 +202,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

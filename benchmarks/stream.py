@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-from outcome import ROOT, save
+from outcome import ROOT, mistakes_told, save
 
 from mute.cli.translating import LINES_AT_ONCE
 from mute.data.toy import pairs
@@ -92,4 +92,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()

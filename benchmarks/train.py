@@ -27,12 +27,14 @@ from typing import Any, NamedTuple
 from eole import EOLE
 from first_loop import first_tree, package_of
 from joeynmt import JOEYNMT
-from outcome import ROOT, save
+from outcome import ROOT, mistakes_told, save
 from peers import NotInstalledError, Speed, Trial, watch, write_pieces
 
+from mute.config import ModelConfig, TrainConfig
 from mute.configfile import load_config
 from mute.data.batching import BatchStream
-from mute.data.prepared import load_prepared
+from mute.data.prepared import Prepared, load_prepared
+from mute.experiment import sections
 
 ONE, FULL = "mute, one unit", "mute, 4 units + bias + seq"
 SYSTEMS = {ONE: "relative", FULL: "seq"}
@@ -107,19 +109,25 @@ def find_contenders() -> tuple[dict[str, Callable[[Trial], Speed]], dict[str, st
     return contenders, left_out
 
 
+def load_experiment() -> tuple[ModelConfig, TrainConfig, Prepared]:
+    """What all train, or are told first that it is not prepared."""
+    config = load_config(ROOT / "configs" / "multi30k" / "relative.yaml")
+    data, training = sections(config)
+    return config.model, training, load_prepared(data)
+
+
 def measure(
-    contenders: Mapping[str, Callable[[Trial], Speed]], tokens: int, rounds: int
+    contenders: Mapping[str, Callable[[Trial], Speed]],
+    experiment: tuple[ModelConfig, TrainConfig, Prepared],
+    tokens: int,
+    rounds: int,
 ) -> dict[str, list[Speed]]:
     """Let everyone train once in turn, and so for some rounds."""
-    config = load_config(ROOT / "configs" / "multi30k" / "relative.yaml")
-    assert config.data is not None
-    assert config.train is not None
-    prepared = load_prepared(config.data)
     speeds: dict[str, list[Speed]] = {name: [] for name in contenders}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:  # a new one: a run would be resumed
-            trial = Trial(config.model, config.train, prepared, tokens, Path(folder))
-            write_pieces(prepared, trial.folder)
+            trial = Trial(*experiment, tokens, Path(folder))
+            write_pieces(trial.prepared, trial.folder)
             for name, train in contenders.items():
                 speeds[name].append(train(trial))
                 print(f"{name}: {speeds[name][-1].per_second:.0f} tokens/s", flush=True)
@@ -161,8 +169,9 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=2048, help="the budget of a batch")
     parser.add_argument("--rounds", type=int, default=2, help="how often each is measured in turn")
     options = parser.parse_args()
+    experiment = load_experiment()
     contenders, left_out = find_contenders()
-    found = summarise(measure(contenders, options.tokens, options.rounds))
+    found = summarise(measure(contenders, experiment, options.tokens, options.rounds))
     print(found["ratios"], found["targets"], sep="\n")
     unit = "target tokens per second"
     settings = {"batch_tokens": options.tokens, "rounds": options.rounds}
@@ -170,4 +179,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with mistakes_told():
+        main()
