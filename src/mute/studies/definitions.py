@@ -157,9 +157,9 @@ def _with_mixed_lengths(of: System) -> System:
 def _with_r_drop(of: System) -> System:
     """Every batch twice, with the weight that R-Drop's authors found best for translation.
 
-    Half the steps, as each takes twice the time.
+    Fewer steps, as each takes twice the time: with 5,000 passes the others are nearly done.
     """
-    changes = ("train.r_drop=5", "train.steps=3000")
+    changes = ("train.r_drop=5", "train.steps=2500")
     label, baseline = f"{of.label}, R-Drop", f"{BASELINE}-r-drop"
     return System(f"{of.name}-r-drop", label, of.config, changes, baseline=baseline)
 
