@@ -291,7 +291,8 @@ class TrainConfig(Strict):
     batch_tokens: int = Field(4096, ge=1)
     """The budget of one process's batch, padding included, on the longer side."""
     accumulate: int = Field(1, ge=1)
-    """Batches per step, in every process."""
+    """Batches per step, in every process. A batch has sentences of about one length; several small
+    ones mix lengths, which a small text gains from."""
     schedule: Literal["noam", "inverse-sqrt"] = "noam"
     """The learning rate grows in the warm-up, then falls with the root of the step. Noam also
     divides it by the root of d_model times warmup."""
