@@ -15,6 +15,9 @@ _CUT = 0.05
 _SHARED = 0.1
 """Such a share of the development text in the training text is worth a word."""
 
+Words = tuple[set[str], set[str]]
+"""Of source and target."""
+
 
 class Overlap:
     """Which pairs of a small text are also in a large one, of which nothing is kept."""
@@ -34,11 +37,13 @@ class Overlap:
 
 def doubts(config: DataConfig, report: Report) -> list[str]:
     """Sentences about what looks wrong in the text of a config and its otherwise full report."""
+    heads = [(text, _words(text)) for text in (*config.train, config.dev)]
+    *training, dev = heads
     return [
-        *(doubt for text in (*config.train, config.dev) for doubt in _of_tabs(text)),
+        *(doubt for text, _ in heads for doubt in _of_tabs(text)),
         *(doubt for each in (*report.corpora, report.dev) if each for doubt in _of_copies(each)),
-        *(doubt for text in (*config.train, config.dev) for doubt in _of_pieces(text)),
-        *(doubt for text in config.train for doubt in _of_order(config.dev, text)),
+        *(doubt for head in heads for doubt in _of_pieces(*head)),
+        *(doubt for head in training for doubt in _of_order(dev, head)),
         *(_of_overlap(report.dev) if report.dev else ()),
     ]
 
@@ -59,24 +64,23 @@ def _of_copies(text: CorpusReport | DevReport) -> Iterator[str]:
         )
 
 
-def _of_pieces(text: ParallelText) -> Iterator[str]:
-    for name, words in zip(side_names(text), _words(text), strict=True):
-        if sum(word.endswith(GOES_ON) for word in words) > _CUT * len(words):
+def _of_pieces(text: ParallelText, words: Words) -> Iterator[str]:
+    for name, of_side in zip(side_names(text), words, strict=True):
+        if sum(word.endswith(GOES_ON) for word in of_side) > _CUT * len(of_side):
             yield (
                 f"{name}: many words end in '{GOES_ON}', as if BPE had cut the text already; undo "
                 f"that, by: sed -E 's/{GOES_ON}( |$)//g'"
             )
 
 
-def _of_order(dev: ParallelText, train: ParallelText) -> Iterator[str]:
-    source, target = _words(train)
-    dev_source, dev_target = _words(dev)
+def _of_order(dev: tuple[ParallelText, Words], train: tuple[ParallelText, Words]) -> Iterator[str]:
+    (dev_text, (dev_source, dev_target)), (text, (source, target)) = dev, train
     straight = len(dev_source & source) + len(dev_target & target)
     crossed = len(dev_source & target) + len(dev_target & source)
     if crossed > straight:
         yield (
-            f"{' and '.join(side_names(dev))}: source and target look swapped, by the words of "
-            f"{' and '.join(side_names(train))}; swap the two sides of one of the texts"
+            f"{' and '.join(side_names(dev_text))}: source and target look swapped, by the words "
+            f"of {' and '.join(side_names(text))}; swap the two sides of one of the texts"
         )
 
 
@@ -88,7 +92,7 @@ def _of_overlap(dev: DevReport) -> Iterator[str]:
         )
 
 
-def _words(text: ParallelText) -> tuple[set[str], set[str]]:
+def _words(text: ParallelText) -> Words:
     """The words of source and target; of a sentence without spaces, the characters."""
     words = set[str](), set[str]()
     for pair in islice(read_pairs(text), _HEAD):

@@ -120,48 +120,45 @@ def _sharing(part: str, label: str) -> System:
 
 
 _MUCH_DROPOUT = "model.dropout=0.3"
+# Name, label and settings of other ways to train a small task.
+_RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("0.3", "dropout 0.3", (_MUCH_DROPOUT,)),
+    # Fewer and larger steps, nearer to how scores on Multi30k are published.
+    (
+        "4096",
+        "dropout 0.3, large batches",
+        (
+            _MUCH_DROPOUT,
+            "train.batch_tokens=4096",
+            "train.steps=4500",
+            "train.learning_rate=5e-3",
+            "train.average_decay=0.998",
+            "train.penalty_weight=2.5e-4",
+            "train.validate_every=250",
+            "train.save_every=250",
+        ),
+    ),
+    # A batch has sentences of nearly one length, for little padding; steps of the same size that
+    # are made of several learn what suits more than one length.
+    ("mixed", "mixed lengths", ("train.batch_tokens=512", "train.accumulate=4")),
+    # The weight that its authors found best for translation. Every batch passes twice, and with
+    # 5,000 passes the others are nearly done.
+    ("r-drop", "R-Drop", ("train.r_drop=5", "train.steps=2500")),
+)
 
 
-def _with_much_dropout(of: System) -> System:
-    label, baseline = f"{of.label}, dropout 0.3", f"{BASELINE}-0.3"
-    return System(f"{of.name}-0.3", label, of.config, (_MUCH_DROPOUT,), baseline=baseline)
-
-
-def _with_large_batches(of: System) -> System:
-    """Fewer and larger steps, nearer to how scores on Multi30k are published."""
-    changes = (
-        _MUCH_DROPOUT,
-        "train.batch_tokens=4096",
-        "train.steps=4500",
-        "train.learning_rate=5e-3",
-        "train.average_decay=0.998",
-        "train.penalty_weight=2.5e-4",
-        "train.validate_every=250",
-        "train.save_every=250",
-    )
-    label, baseline = f"{of.label}, dropout 0.3, large batches", f"{BASELINE}-4096"
-    return System(f"{of.name}-4096", label, of.config, changes, baseline=baseline)
-
-
-def _with_mixed_lengths(of: System) -> System:
-    """Steps of the same size, of four batches of other lengths each.
-
-    A batch has sentences of nearly one length, for little padding; what suits these alone is then
-    not what the step learns.
-    """
-    changes = ("train.batch_tokens=512", "train.accumulate=4")
-    label, baseline = f"{of.label}, mixed lengths", f"{BASELINE}-mixed"
-    return System(f"{of.name}-mixed", label, of.config, changes, baseline=baseline)
-
-
-def _with_r_drop(of: System) -> System:
-    """Every batch twice, with the weight that R-Drop's authors found best for translation.
-
-    Fewer steps, as each takes twice the time: with 5,000 passes the others are nearly done.
-    """
-    changes = ("train.r_drop=5", "train.steps=2500")
-    label, baseline = f"{of.label}, R-Drop", f"{BASELINE}-r-drop"
-    return System(f"{of.name}-r-drop", label, of.config, changes, baseline=baseline)
+def _by_recipe(name: str, label: str, changes: tuple[str, ...]) -> list[System]:
+    """The baseline and the full model trained in another way, the one compared with the other."""
+    return [
+        System(
+            f"{of.name}-{name}",
+            f"{of.label}, {label}",
+            of.config,
+            changes,
+            baseline=f"{BASELINE}-{name}",
+        )
+        for of in (RELATIVE, SEQ)
+    ]
 
 
 _ALL = (
@@ -253,13 +250,7 @@ _ALL = (
     Study(
         "recipe",
         "how to train a small task: dropout, what is in a batch, R-Drop (not in the paper)",
-        (
-            *(RELATIVE, SEQ),
-            *(_with_much_dropout(system) for system in (RELATIVE, SEQ)),
-            *(_with_large_batches(system) for system in (RELATIVE, SEQ)),
-            *(_with_mixed_lengths(system) for system in (RELATIVE, SEQ)),
-            *(_with_r_drop(system) for system in (RELATIVE, SEQ)),
-        ),
+        (RELATIVE, SEQ, *(system for each in _RECIPES for system in _by_recipe(*each))),
         budget={},
         only_task="multi30k",
     ),
