@@ -13,6 +13,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
+
+# PyTorch's softmax takes ten times as long on rows that do not fill a register of the processor.
+_SHORTEST_ROW = 16
 
 
 def fused_attention(
@@ -57,32 +61,37 @@ class _Attention(torch.autograd.Function):
         else:
             (q,), (k, v) = _apart(queries, 1, heads), _apart(memory, 2, heads)
         q *= q.size(-1) ** -0.5
-        scores = torch.bmm(q, k.mT)
+        keys = k.size(1)
+        wide = _long_enough(torch.bmm(q, k.mT), -torch.inf)
+        scores = wide[..., :keys]
         if key_table is not None:
-            scores += _skewed(_with_table(q, key_table.mT), k.size(1))
-        by_head = scores.view(units, batch, heads, *scores.shape[1:])
+            scores += _skewed(_with_table(q, key_table.mT), keys)
+        by_head = torch.unflatten(scores, 0, (units, batch, heads))
         by_head.masked_fill_(~mask, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(-1)
+        wide = wide.softmax(-1)
+        weights = wide[..., :keys]
         mixed = torch.bmm(weights, v)
         spread = None
         if value_table is not None:
             spread = _unskewed(weights)
             mixed += _with_table(spread, value_table)
-        ctx.save_for_backward(q, k, v, weights, spread, key_table, value_table)
+        ctx.save_for_backward(q, k, v, wide, spread, key_table, value_table)
         ctx.shape = units, batch, heads
         ctx.beside = memory is None
         return _together(mixed[None], units, batch, heads)
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        q, k, v, weights, spread, key_table, value_table = ctx.saved_tensors
+        q, k, v, wide, spread, key_table, value_table = ctx.saved_tensors
+        keys = k.size(1)
         (to_mixed,) = _apart(upstream[0], 1, ctx.shape[2])
-        to_weights = torch.bmm(to_mixed, v.mT)
+        to_wide = _long_enough(torch.bmm(to_mixed, v.mT), 0)
         to_key_table = to_value_table = None
         if value_table is not None:
-            to_weights += _skewed(_with_table(to_mixed, value_table.mT), k.size(1))
+            to_wide[..., :keys] += _skewed(_with_table(to_mixed, value_table.mT), keys)
             to_value_table = _of_table(spread, to_mixed, len(value_table))
-        to_scores = torch._softmax_backward_data(to_weights, weights, -1, weights.dtype)
+        to_wide = torch._softmax_backward_data(to_wide, wide, -1, wide.dtype)
+        weights, to_scores = wide[..., :keys], to_wide[..., :keys]
         gradients = q.new_empty(3, *q.shape) if ctx.beside else q.new_empty(1, *q.shape)
         to_memory = gradients[1:] if ctx.beside else k.new_empty(2, *k.shape)
         torch.bmm(to_scores, k, out=gradients[0])
@@ -113,6 +122,12 @@ def _together(x: Tensor, units: int, batch: int, heads: int) -> Tensor:
     """The way back: (parts, N, L, k) → (U, B, L, parts · d)."""
     by_head = torch.unflatten(x, 1, (units, batch, heads))
     return by_head.permute(1, 2, 4, 0, 3, 5).flatten(3)
+
+
+def _long_enough(rows: Tensor, filling: float) -> Tensor:
+    """(N, L, S) → (N, L, max(S, 16)), with columns of `filling` behind its own."""
+    missing = _SHORTEST_ROW - rows.size(-1)
+    return F.pad(rows, (0, missing), value=filling) if missing > 0 else rows
 
 
 def _with_table(x: Tensor, table: Tensor) -> Tensor:

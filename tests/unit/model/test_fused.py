@@ -13,9 +13,10 @@ SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0
 TARGET = torch.tensor([[2, 6, 7, 8], [2, 9, 0, 0], [2, 4, 5, 0]])
 
 
-def losses_and_gradients(model: Transformer, sentences: slice) -> tuple[Tensor, dict[str, Tensor]]:
+def losses_and_gradients(
+    model: Transformer, source: Tensor, target: Tensor
+) -> tuple[Tensor, dict[str, Tensor]]:
     model.zero_grad()
-    source, target = SOURCE[sentences], TARGET[sentences]
     logits = model(source, target, torch.Generator().manual_seed(1))
     (logits.log_softmax(-1)[..., 5] * (target != 0)).sum().backward()
     gradients = {
@@ -24,7 +25,15 @@ def losses_and_gradients(model: Transformer, sentences: slice) -> tuple[Tensor, 
     return logits, gradients
 
 
-@pytest.mark.parametrize("sentences", [slice(0, 3), slice(0, 1)], ids=["a batch", "one"])
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        (SOURCE, TARGET),
+        (SOURCE[:1], TARGET[:1]),
+        (SOURCE[:1].repeat(1, 4), TARGET.repeat(1, 5)[:1]),
+    ],
+    ids=["a batch", "one", "longer than a register"],
+)
 @pytest.mark.parametrize(
     "settings",
     [
@@ -39,7 +48,9 @@ def losses_and_gradients(model: Transformer, sentences: slice) -> tuple[Tensor, 
     ids=str,
 )
 def test_training_is_the_same_as_with_the_plain_form(
-    settings: dict[str, object], sentences: slice, monkeypatch: pytest.MonkeyPatch
+    settings: dict[str, object],
+    sentences: tuple[Tensor, Tensor],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = double(small(**settings)).train()
     calls = []
@@ -50,10 +61,10 @@ def test_training_is_the_same_as_with_the_plain_form(
         return fused(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(attention, "fused_attention", counted)
-    logits, gradients = losses_and_gradients(model, sentences)
+    logits, gradients = losses_and_gradients(model, *sentences)
     assert len(calls) == 6, "two layers of self-attention in each stack, two of cross-attention"
     monkeypatch.setattr(attention.Attention, "can_be_fused", False)
-    expected_logits, expected = losses_and_gradients(model, sentences)
+    expected_logits, expected = losses_and_gradients(model, *sentences)
     assert len(calls) == 6
     torch.testing.assert_close(logits, expected_logits)
     assert gradients.keys() == expected.keys()
