@@ -8,6 +8,7 @@ So the losses have to agree until rounding has grown to something one can see, a
 how far they do. Writes results/bench/losses.json.
 """
 
+import argparse
 import json
 import subprocess
 import sys
@@ -30,8 +31,11 @@ def losses(tree: Path, system: str, run: Path) -> dict[int, float]:
         f"train.steps={STEPS}",
         f"train.save_every={STEPS}",
         "train.batch_tokens=2048",
+        "train.accumulate=1",
         "model.dropout=0",
         # The configs had other values then.
+        "train.schedule=inverse-sqrt",
+        "train.warmup=1000",
         "train.learning_rate=5e-3",
         "train.penalty_weight=2.5e-4",
         "train.average_decay=0.998",
@@ -44,6 +48,7 @@ def losses(tree: Path, system: str, run: Path) -> dict[int, float]:
 
 def main() -> None:
     """Train both, and keep their losses side by side."""
+    argparse.ArgumentParser(description=__doc__).parse_args()  # --help, and no typing mistakes
     trees = {COMMIT: first_tree(), "now": ROOT}
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:

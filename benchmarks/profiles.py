@@ -7,6 +7,7 @@ Transformer-Base, beam 4, 30 steps, for 30 sentences at once and one, in float32
 results/bench/profiles.json: the share of each operation in the time of the processor.
 """
 
+import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -42,7 +43,8 @@ def shares(work: Callable[[], object]) -> dict[str, float]:
 def training() -> Iterator[tuple[str, dict[str, float]]]:
     """Some steps of the trainer, for each system."""
     for name, system in SYSTEMS.items():
-        config = load_config(ROOT / "configs" / "multi30k" / f"{system}.yaml")
+        file = ROOT / "configs" / "multi30k" / f"{system}.yaml"
+        config = load_config(file, ["train.batch_tokens=2048", "train.accumulate=1"])
         assert config.data is not None
         assert config.train is not None
         material = prepared_material(config.data, config.train, torch.device("cpu"))
@@ -69,6 +71,7 @@ def decoding() -> Iterator[tuple[str, dict[str, float]]]:
 
 def main() -> None:
     """Run it."""
+    argparse.ArgumentParser(description=__doc__).parse_args()  # --help, and no typing mistakes
     keep_freed_memory()
     measured = {}
     for about in (training, decoding):
