@@ -172,7 +172,6 @@ def translate(point: Point, peak: float, complaints: set[str]) -> list[dict[str,
 def _prepare(point: Point) -> tuple[ModelConfig, TrainConfig, Material]:
     settings = [
         f"train.batch_tokens={point.batch_tokens}",
-        "train.accumulate=1",
         f"model.encoder_layers={point.layers}",
         f"model.decoder_layers={point.layers}",
     ]

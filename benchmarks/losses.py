@@ -31,11 +31,8 @@ def losses(tree: Path, system: str, run: Path) -> dict[int, float]:
         f"train.steps={STEPS}",
         f"train.save_every={STEPS}",
         "train.batch_tokens=2048",
-        "train.accumulate=1",
         "model.dropout=0",
         # The configs had other values then.
-        "train.schedule=inverse-sqrt",
-        "train.warmup=1000",
         "train.learning_rate=5e-3",
         "train.penalty_weight=2.5e-4",
         "train.average_decay=0.998",

@@ -43,8 +43,7 @@ def shares(work: Callable[[], object]) -> dict[str, float]:
 def training() -> Iterator[tuple[str, dict[str, float]]]:
     """Some steps of the trainer, for each system."""
     for name, system in SYSTEMS.items():
-        file = ROOT / "configs" / "multi30k" / f"{system}.yaml"
-        config = load_config(file, ["train.batch_tokens=2048", "train.accumulate=1"])
+        config = load_config(ROOT / "configs" / "multi30k" / f"{system}.yaml")
         assert config.data is not None
         assert config.train is not None
         material = prepared_material(config.data, config.train, torch.device("cpu"))

@@ -70,7 +70,6 @@ def our_speed(tree: Path, system: str, trial: Trial) -> Speed:
     for setting in (
         f"train.run={trial.folder}/{tree.name}-{system}",
         f"train.batch_tokens={trial.tokens}",
-        "train.accumulate=1",
         "train.steps=1000000",
         "train.validate_every=1000000",
         "train.save_every=1000000",

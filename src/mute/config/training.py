@@ -1,9 +1,9 @@
 """The section `train`: how the model learns."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from mute.config.strict import Folder, Probability, Strict
 
@@ -28,14 +28,13 @@ class TrainConfig(Strict):
     accumulate: int = Field(1, ge=1)
     """Batches per step, in every process. A batch has sentences of about one length; several small
     ones mix lengths, which a small text gains from."""
-    schedule: Literal["noam", "inverse-sqrt", "linear"] = "noam"
-    """The learning rate grows in the warm-up, then falls: with the root of the step, or linear, to
-    nothing at the end of `steps`, which such a run cannot change later. Noam also divides it by the
-    root of d_model times warmup."""
+    schedule: Literal["noam", "inverse-sqrt"] = "noam"
+    """The learning rate grows in the warm-up, then falls with the root of the step. Noam also
+    divides it by the root of d_model times warmup."""
     learning_rate: float = Field(1.0, gt=0)
-    """Noam's factor, or what the other schedules reach at the end of the warm-up."""
+    """Noam's factor, or what inverse-sqrt reaches at the end of the warm-up."""
     warmup: int = Field(16_000, ge=1)
-    """Steps in which the learning rate grows; fewer than `steps` if the schedule is linear."""
+    """Steps in which the learning rate grows."""
     betas: Annotated[
         Sequence[Probability], AfterValidator(tuple), Field(min_length=2, max_length=2)
     ] = (0.9, 0.998)
@@ -68,12 +67,3 @@ class TrainConfig(Strict):
     """Of the arithmetic; bfloat16 is mixed precision, for GPUs."""
     max_bad_steps: int = Field(10, ge=1)
     """Steps in a row with a non-finite loss or gradient after which the run stops."""
-
-    @model_validator(mode="after")
-    def _schedule_has_room(self) -> Self:
-        if self.schedule == "linear" and self.warmup >= self.steps:
-            raise ValueError(
-                f"warmup ({self.warmup}) leaves a linear schedule no step of {self.steps} to fall "
-                f"in; lower it"
-            )
-        return self

@@ -77,11 +77,6 @@ def prepared_anew(run: Path, data: str) -> bool:
     return (run / DATA).is_file() and (run / DATA).read_text().strip() != data
 
 
-def _free_to_change(config: Config) -> set[str]:
-    falls_to_the_end = config.train is not None and config.train.schedule == "linear"
-    return FREE_TO_CHANGE - {"train.steps"} if falls_to_the_end else FREE_TO_CHANGE
-
-
 def claim_run_folder(run: Path, config: Config, data: str) -> None:
     """Leave the config in a new run; in one that is there, make sure it is the same.
 
@@ -97,7 +92,7 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
     """
     if (run / CONFIG).is_file():
         before, now = (each.model_dump(mode="json") for each in (load_config(run / CONFIG), config))
-        if changed := differences(before, now, _free_to_change(config)):
+        if changed := differences(before, now, FREE_TO_CHANGE):
             raise MuteError(
                 f"{run}: this run was started with other settings: {told(changed)}. "
                 f"Change them back, choose another train.run, or delete the folder to begin anew"

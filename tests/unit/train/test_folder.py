@@ -90,9 +90,3 @@ def test_a_disk_without_locks_is_no_obstacle(
     monkeypatch.setattr(fcntl, "flock", refuse)
     with alone_in(tmp_path):
         pass
-
-
-def test_a_run_whose_rate_falls_to_its_end_keeps_that_end(tmp_path: Path) -> None:
-    claim_run_folder(tmp_path, config(schedule="linear", warmup=5, steps=10), "data")
-    with pytest.raises(MuteError, match=r"train.steps was 10, is 99"):
-        claim_run_folder(tmp_path, config(schedule="linear", warmup=5, steps=99), "data")
