@@ -206,7 +206,11 @@ def serve_command(
     ] = "float32",
     max_queue: Annotated[int, typer.Option(min=1, help="Lines that may wait.")] = 1000,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds that a request may take.")
+        float,
+        typer.Option(
+            min=0.1,
+            help="Seconds in which a request's head, then its body, then its answer has to come.",
+        ),
     ] = 30.0,
     api_keys: Annotated[
         Path | None,

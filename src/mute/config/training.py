@@ -11,8 +11,9 @@ from mute.config.strict import Folder, Probability, Strict
 class TrainConfig(Strict):
     """How the model learns.
 
-    The defaults are the paper's, but for the number of steps, which it has by task, the penalty's
-    weight, which it does not tell, and the average of the weights.
+    The defaults are the paper's; where it does not say (schedule, warm-up, validations), those of
+    its authors' configs. The number of steps, the penalty's weight and the average of the weights
+    are ours.
     """
 
     run: Folder
