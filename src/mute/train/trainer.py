@@ -172,7 +172,7 @@ class Trainer:
         return total
 
     def _update(self, norm: Tensor) -> None:
-        if self.config.clip:
+        if 0 < self.config.clip < float(norm):  # else a pass over all gradients changes nothing
             torch.nn.utils.clip_grads_with_norm_(self.parameters, self.config.clip, norm)
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
