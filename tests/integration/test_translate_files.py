@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -174,9 +175,15 @@ def test_translations_begin_as_they_have_to(model: Path, text: str) -> None:
 
 
 def test_the_options_reach_the_translator(model: Path, text: str) -> None:
+    def found(*options: str) -> list[dict[str, Any]]:
+        lines = map(json.loads, translated(model, "--json", *options))
+        return [line for line in lines if line["tokens"]]
+
     def tokens(*options: str) -> list[list[str]]:
-        lines = translated(model, "--json", *options)
-        return [json.loads(line)["tokens"] for line in lines if json.loads(line)["tokens"]]
+        return [line["tokens"] for line in found(*options)]
+
+    def scores(*options: str) -> list[float]:
+        return [line["score"] for line in found(*options)]
 
     plain = tokens()
     assert all(len(each) <= 2 for each in tokens("--max-length", "2"))
@@ -185,11 +192,14 @@ def test_the_options_reach_the_translator(model: Path, text: str) -> None:
     assert tokens("--units", "0") != plain
     assert tokens("--units", "0,1,2") == plain
     assert tokens("--units", "0:0", "--units", "1:0") == tokens("--units", "0")
-    assert len(tokens("--compute", "int8")) == len(plain)
+    assert scores("--compute", "int8") != scores()
+    assert scores("--length-penalty", "0") != scores()
     sampled = tokens("--sample", "--seed", "1")
     assert sampled == tokens("--sample", "--seed", "1")
     assert sampled != tokens("--sample", "--seed", "2")
-    assert tokens("--sample", "--top-k", "1") == tokens("--beam", "1")
+    greedy = tokens("--beam", "1")
+    assert tokens("--sample", "--top-k", "1") == tokens("--sample", "--top-p", "0.001") == greedy
+    assert tokens("--sample", "--temperature", "100") != tokens("--sample")
 
 
 def test_a_model_and_itself_are_an_ensemble(model: Path, text: str) -> None:

@@ -51,20 +51,24 @@ def translate_command(
     attention: Annotated[
         bool, typer.Option("--attention", help="With --json: which word looks at which.")
     ] = False,
-    min_length: Annotated[int, typer.Option(min=0, max=LONGEST, help="Pieces, at least.")] = 0,
+    min_length: Annotated[
+        int, typer.Option(min=0, max=LONGEST, help="Pieces of a part, at least.")
+    ] = 0,
     max_length: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=LONGEST,
-            help="Pieces, at most.",
+            help="Pieces of a part, at most; only long lines have several.",
             show_default="2 × the source's + 10, ends counted",
         ),
     ] = None,
     no_repeat: Annotated[
         int,
         typer.Option(
-            min=0, max=LONGEST, help="No sequence of so many pieces twice; 0: no such rule."
+            min=0,
+            max=LONGEST,
+            help="No sequence of so many pieces twice in a part; 0: no rule.",
         ),
     ] = 0,
     sample: Annotated[bool, typer.Option("--sample", help="Draw words, do not search.")] = False,

@@ -101,7 +101,7 @@ class Tokenizer(ABC):
 
     def encode(self, text: str, side: Side) -> list[int]:
         """The ids of a text: none for an empty one, and UNK where the vocabulary has nothing."""
-        return self._sides[side].encode(_fold(tidy(text), self.config))
+        return self._sides[side].encode(self._as_read(text))
 
     def decode(
         self, ids: Sequence[int], side: Side, copies: Mapping[int, Sequence[str]] | None = None
@@ -117,7 +117,11 @@ class Tokenizer(ABC):
 
     def unknown(self, text: str, side: Side) -> list[tuple[int, str]]:
         """The words with an UNK among their ids, each after the place of its first one."""
-        return self._sides[side].unknown(_fold(tidy(text), self.config))
+        return self._sides[side].unknown(self._as_read(text))
+
+    def _as_read(self, text: str) -> str:
+        """The text as it would have been read for training: no white space at its ends."""
+        return _fold(tidy(text).strip(), self.config)
 
     def pieces(self, ids: Sequence[int], side: Side) -> list[str]:
         """What each id stands for, one by one."""

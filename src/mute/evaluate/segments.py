@@ -24,7 +24,8 @@ def read_segments(path: Path | str) -> list[str]:
     if path.is_dir():
         raise MuteError(f"{path}: is a folder; give a file")
     lines = list(read_text(path))
-    if not _SGML & {suffix.lower() for suffix in path.suffixes}:
+    kinds = [suffix.lower() for suffix in path.suffixes if suffix not in (".gz", ".xz")]
+    if not _SGML & set(kinds[-1:]):
         return lines
     segments = [unescape(each).strip() for each in _SEGMENT.findall("\n".join(lines))]
     if not segments:

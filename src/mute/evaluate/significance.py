@@ -31,8 +31,8 @@ Sums = Iterator[tuple[Counts, Counts]]
 """The summed counts of both systems, draw by draw."""
 
 _LEVELS = (0.001, 0.01, 0.05)
-_AT_A_TIME = 1000
-"""Draws that are held in memory together, each with a number for every sentence."""
+_AT_A_TIME = 10_000_000
+"""Numbers that are held in memory together: one for every sentence of a draw."""
 
 
 @dataclass(frozen=True)
@@ -161,18 +161,19 @@ def _bootstrap(first: Counts, second: Counts, samples: int, random: np.random.Ge
     """Of `samples` draws of the sentences."""
     sentences = len(first)
     even = np.full(sentences, 1 / sentences)
-    for size in _blocks(samples):
+    for size in _blocks(samples, sentences):
         times = random.multinomial(sentences, even, size=size)  # (size, sentences)
         yield from zip(times @ first, times @ second, strict=True)
 
 
 def _swaps(first: Counts, second: Counts, samples: int, random: np.random.Generator) -> Sums:
     """After the systems have exchanged random sentences."""
-    for size in _blocks(samples):
+    for size in _blocks(samples, len(first)):
         moved = random.integers(0, 2, size=(size, len(first))) @ (second - first)
         yield from zip(first.sum(0) + moved, second.sum(0) - moved, strict=True)
 
 
-def _blocks(samples: int) -> Iterator[int]:
-    for start in range(0, samples, _AT_A_TIME):
-        yield min(_AT_A_TIME, samples - start)
+def _blocks(samples: int, sentences: int) -> Iterator[int]:
+    most = max(1, _AT_A_TIME // sentences)
+    for start in range(0, samples, most):
+        yield min(most, samples - start)

@@ -5,6 +5,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from mute.errors import NotFiniteError
 from mute.model.decoder import Decoder
 
 
@@ -19,6 +20,16 @@ class Decoding(Protocol):
 
     def keep(self, sentences: Tensor) -> None:
         """Go on with some of the sentences: (n,) indices."""
+
+
+def check_finite(computed: Tensor) -> None:
+    """Make sure that what a model has computed is numbers.
+
+    Raises:
+        NotFiniteError: it is not.
+    """
+    if not bool(computed.isfinite().all()):
+        raise NotFiniteError("the model computes NaN or infinity: its weights are damaged")
 
 
 class PlainDecoding:

@@ -5,12 +5,12 @@ from typing import Literal, get_args
 
 from torch import Tensor, nn
 
-from mute.errors import MuteError, NotFiniteError
+from mute.errors import MuteError
 from mute.model.layer import multi_unit_layers
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
 from mute.model.units import Units
-from mute.translate.decoding import Decoding, PlainDecoding
+from mute.translate.decoding import Decoding, PlainDecoding, check_finite
 from mute.translate.folded import FoldedLayer, linear, unstack
 from mute.translate.int8 import Int8Linear, to_int8
 from mute.translate.packed import pack
@@ -67,8 +67,7 @@ class Engine:
             MuteError: the model's weights are not numbers.
         """
         memory, mask = self.model.encoder(source)
-        if not memory.isfinite().all():
-            raise NotFiniteError("the model computes NaN or infinity: its weights are damaged")
+        check_finite(memory)
         decoding = TreeDecoding if self.as_tree else PlainDecoding
         return decoding(self.model.decoder, self._output(vocabulary), memory, mask, width)
 

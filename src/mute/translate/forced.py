@@ -8,6 +8,7 @@ from torch import Tensor
 from mute.data.vocabulary import PAD
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import Transformer
+from mute.translate.decoding import check_finite
 from mute.translate.ensemble import mean_log_probability
 
 
@@ -22,10 +23,15 @@ def log_probabilities(models: Sequence[Transformer], source: Tensor, target: Ten
 
     Returns:
         (B,)
+
+    Raises:
+        NotFiniteError: a model's weights are damaged.
     """
     log_p = mean_log_probability([model(source, target[:, :-1]) for model in models])
     words = target[:, 1:, None]
-    return log_p.gather(-1, words).masked_fill(words == PAD, 0).sum((1, 2))
+    log_p = log_p.gather(-1, words).masked_fill(words == PAD, 0).sum((1, 2))
+    check_finite(log_p)
+    return log_p
 
 
 @torch.inference_mode()

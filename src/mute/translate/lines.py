@@ -6,7 +6,8 @@ from dataclasses import dataclass
 BATCH_TOKENS = 2048
 """Source positions that are translated together."""
 BATCH_LOGITS = 1 << 26
-"""Scores of next words that are computed together: a wide beam makes for smaller batches."""
+"""Scores of next words, and of earlier words that partial translations look back at, that are
+computed together: a wide beam makes for smaller batches."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,11 @@ def batches(
         vocabulary: how many words there are
     """
     order = sorted(chosen, key=lambda i: len(parts[i].source))
-    most = max(1, BATCH_LOGITS // (width * vocabulary))
     batch: list[int] = []
     for index in order:
-        full = (len(batch) + 1) * (len(parts[index].source) + 1) > BATCH_TOKENS
-        if batch and (full or len(batch) == most):
+        count, length = len(batch) + 1, len(parts[index].source) + 1
+        scores = count * width * max(vocabulary, width * length)
+        if batch and (count * length > BATCH_TOKENS or scores > BATCH_LOGITS):
             yield batch
             batch = []
         batch.append(index)

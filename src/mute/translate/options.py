@@ -19,7 +19,8 @@ _SEARCH = (
     *("--prefix", "--beam", "--nbest", "--min-length", "--max-length", "--no-repeat"),
     *("--sample", "--attention", "--strict"),
 )
-_NOT_WITH = {"--sample": ("--beam",), "--forced": _SEARCH}
+# Given translations are scored exactly: in float32, over the whole vocabulary.
+_NOT_WITH = {"--sample": ("--beam",), "--forced": (*_SEARCH, "--compute", "--shortlist")}
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,7 @@ class Parts:
         what it was told for the word of a killed run.
         """
         while True:
+            self._check_launcher()
             try:
                 self._done(self.share.rank).touch()
             except FileNotFoundError:
@@ -181,6 +182,9 @@ class Parts:
 
     def _wait(self) -> None:
         time.sleep(POLL_SECONDS)
+        self._check_launcher()
+
+    def _check_launcher(self) -> None:
         if self._launcher not in (None, os.getppid()):
             # What an orphan says would be taken for the word of its successor.
             raise MuteError("torchrun has died; run the same command again")

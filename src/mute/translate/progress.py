@@ -64,6 +64,8 @@ class LineProgress:
 
     def tell(self, sentence: str) -> None:
         """Say something to the people watching."""
+        if sys.stderr is None:  # where the shell has closed it
+            return
         if self._bar.disable:
             sys.stderr.write(f"{sentence}\n")
         else:

@@ -49,7 +49,8 @@ def sample(
 
     Returns:
         the translations of each sentence, by falling score: the model's own log-probability,
-        whatever they were drawn from, divided by the length penalty
+        whatever they were drawn from, divided by the length penalty; fewer where a rule left one
+        of them no word
     """
     if prefixes is None:
         prefixes = source[:, :0]
@@ -58,12 +59,14 @@ def sample(
     words = source.new_full((len(source), options.nbest, 1), BOS)
     scores = torch.zeros(len(source), options.nbest, device=source.device)
     done = torch.zeros_like(scores, dtype=torch.bool)
+    stuck = torch.zeros_like(done)
     while not done.all():
         logits = decoding.step(words[..., -1])
         normaliser = log_sum_exp(logits)
         apply_rules(logits, words, limits, options, prefixes)
         # What is done waits with one end after the other, which is no repetition.
-        logits[..., EOS].masked_fill_(done, 0)
+        stuck |= ~done & (logits.amax(-1) == -torch.inf)
+        logits[..., EOS].masked_fill_(done | stuck, 0)
         drawn = draw(logits, sampling, generator)
         gain = (logits.gather(-1, drawn) - normaliser)[..., 0]
         scores = torch.where(done, scores, scores + gain)
@@ -71,10 +74,16 @@ def sample(
         done = done | (words[..., -1] == EOS)
     return [
         sorted(
-            (_hypothesis(ids, score, limit, options) for ids, score in zip(*drawn, strict=True)),
+            (
+                _hypothesis(ids, score, limit, options)
+                for ids, score, lost in zip(*drawn, strict=True)
+                if not lost
+            ),
             key=lambda h: -h.score,
         )
-        for *drawn, limit in zip(words.tolist(), scores.tolist(), limits.tolist(), strict=True)
+        for *drawn, limit in zip(
+            words.tolist(), scores.tolist(), stuck.tolist(), limits.tolist(), strict=True
+        )
     ]
 
 

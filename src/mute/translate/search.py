@@ -8,7 +8,7 @@ from torch import Tensor
 
 from mute.data.vocabulary import BOS, EOS, PAD
 from mute.translate import constraints
-from mute.translate.decoding import Decoding
+from mute.translate.decoding import Decoding, check_finite
 
 _BLOCK = 64
 
@@ -65,7 +65,7 @@ def longest_translation(source: Tensor, prefixes: Tensor, options: SearchOptions
     """
     lengths, given = (source != PAD).sum(1), (prefixes != PAD).sum(1)
     if options.max_length is None:
-        return (2 * lengths + 10).clamp(min=options.min_length + 1) + given
+        return (2 * lengths + 10).clamp(min=options.min_length + 10) + given
     return given.clamp(min=options.max_length) + 1
 
 
@@ -118,10 +118,16 @@ def apply_rules(
 
 
 def log_sum_exp(logits: Tensor) -> Tensor:
-    """`logits.logsumexp(-1, keepdim=True)`, in fewer passes where float32 holds the sums."""
+    """`logits.logsumexp(-1, keepdim=True)`, in fewer passes where float32 holds the sums.
+
+    Raises:
+        NotFiniteError: a logit is NaN or infinite, before any rule has made it so.
+    """
     if bool((logits.amax(-1).abs() < 80).all()):  # e^80 a million times is no infinity
         return logits.exp().sum(-1, keepdim=True).log_()
-    return logits.logsumexp(-1, keepdim=True)
+    found = logits.logsumexp(-1, keepdim=True)
+    check_finite(found)
+    return found
 
 
 def best_words(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from mute.data.shards import Pairs
@@ -25,6 +24,7 @@ from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import BYTE, EOS, PAD, SPECIALS
 from mute.errors import MuteError
 from mute.model.folder import model_folder
+from mute.model.tensors import save_tensors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -79,9 +79,9 @@ class Shortlist:
         path, draft = folder / FILE, folder / f".{FILE}.writing"
         metadata = {"format": FORMAT, "target_size": str(self.target_size)}
         try:
-            save_file({"partners": self.partners, "common": self.common}, draft, metadata)
+            save_tensors({"partners": self.partners, "common": self.common}, draft, metadata)
             draft.replace(path)
-        except (OSError, SafetensorError) as error:
+        except OSError as error:
             draft.unlink(missing_ok=True)
             raise MuteError(f"{path}: cannot be written ({error})") from None
 

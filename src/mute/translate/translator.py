@@ -27,6 +27,9 @@ from mute.translate.shortlist import Shortlist, load_shortlist
 from mute.translate.splitting import split_line
 from mute.translate.translation import LineError, Translation, joined
 
+MOST_SCORED = 2048
+"""Pieces of a line or a given translation: the memory of scoring grows with their square."""
+
 
 class Translator:
     """One model, or several that translate together, with their tokenizer."""
@@ -117,7 +120,7 @@ class Translator:
     def score(
         self, sources: Sequence[str], targets: Sequence[str], length_penalty: float = 0.6
     ) -> list[Translation]:
-        """Score translations that are given, as the search would have scored them.
+        """Score translations that are given, as the search would have scored them in float32.
 
         Args:
             sources: sentences of the source language
@@ -125,6 +128,7 @@ class Translator:
             length_penalty: the exponent of GNMT's length penalty
 
         Raises:
+            LineError: a line or its translation is too long to be scored in one piece.
             MuteError: there are not as many translations as sentences, or one string is given.
         """
         _refuse_single_text(sources=sources, targets=targets)
@@ -133,6 +137,11 @@ class Translator:
         encode = self.tokenizer.encode
         given = [encode(text, "target") for text in targets]
         parts = [Part(i, text, encode(text, "source"), []) for i, text in enumerate(sources)]
+        for part, ids in zip(parts, given, strict=True):
+            longest = max(len(part.source), len(ids))
+            if longest > MOST_SCORED:
+                reason = f"{longest} pieces; no more than {MOST_SCORED} are scored, so split it"
+                raise LineError(part.line, reason)
         scored: list[Translation] = [Translation("", 0.0)] * len(parts)
         widest, size = max(map(len, given), default=0) + 1, self.tokenizer.target_size
         for batch in batches(parts, range(len(parts)), widest, size):
@@ -142,14 +151,20 @@ class Translator:
             for i, value in zip(batch, log_p, strict=True):
                 score = penalised(value, len(given[i]) + 1, length_penalty)
                 pieces = self.tokenizer.pieces(given[i], "target")
-                scored[i] = Translation(targets[i], score, pieces, warnings=self._doubts(parts[i]))
+                doubts = self._doubts(parts[i], targets[i])
+                scored[i] = Translation(targets[i], score, pieces, warnings=doubts)
         return scored
 
-    def _doubts(self, part: Part) -> list[str]:
-        """A warning if a line that is only scored, and so not split, is too long."""
-        if len(part.source) <= self.max_length:
-            return []
-        return [f"longer than the {self.max_length} pieces the model takes: the score means little"]
+    def _doubts(self, part: Part, target: str) -> list[str]:
+        """Warnings of what makes the score of a given translation mean little."""
+        unknown = self.tokenizer.unknown(target, "target")
+        doubts = [
+            f"not in the model's vocabulary, scored as unknown: {word}" for _, word in unknown
+        ]
+        if len(part.source) > self.max_length:
+            too_long = f"longer than the {self.max_length} pieces the model takes"
+            doubts.append(f"{too_long}: the score means little")
+        return doubts
 
     def _parts(self, line: int, text: str, prefix: str, *, strict: bool) -> list[Part]:
         """The line as a whole, or split if it is too long."""
@@ -296,6 +311,11 @@ def load(
     for name, (_, other) in zip(models, loaded, strict=True):
         if not same_vocabulary(tokenizer, other):
             raise MuteError(f"{name} has another vocabulary than {models[0]}: no ensemble")
+        if tokenizer.languages != other.languages:
+            raise MuteError(
+                f"{name} translates {' to '.join(other.languages)}, but {models[0]} "
+                f"{' to '.join(tokenizer.languages)}: no ensemble"
+            )
     device = torch.device("cpu") if compute == "int8" else choose_device()
     networks = [model.to(device) for model, _ in loaded]
     for network in networks:

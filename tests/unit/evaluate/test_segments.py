@@ -27,6 +27,11 @@ def test_a_pipe_is_read_too() -> None:
         os.close(reading)
 
 
+def test_a_text_is_sgml_by_its_last_suffix(tmp_path: Path) -> None:
+    (tmp_path / "ref.sgm.txt").write_text("a line\n")
+    assert read_segments(tmp_path / "ref.sgm.txt") == ["a line"]
+
+
 def test_nists_sgml(tmp_path: Path) -> None:
     path = tmp_path / "ref.sgm"
     path.write_text(

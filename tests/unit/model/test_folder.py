@@ -1,5 +1,6 @@
 """Model folders: whole, or with a word on what is missing."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,17 @@ def test_a_model_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
     saved(tmp_path)
     assert content(tmp_path) == before
     load_model(tmp_path)
+
+
+def test_a_model_can_be_read_by_those_who_may_read_other_files(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        saved(tmp_path)
+    finally:
+        os.umask(before)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    modes = {path.name: path.stat().st_mode & 0o777 for path in files}
+    assert set(modes.values()) == {0o640}, modes
 
 
 def test_on_a_full_disk_the_model_stays_what_it_was(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_units_written_in_another_way_are_refused(words: list[str]) -> None:
         [],
         ["--beam", "--nbest", "--prefix", "--json", "--attention"],
         ["--sample", "--temperature", "--top-p", "--seed", "--prefix", "--nbest"],
-        ["--forced", "--json", "--length-penalty", "--units", "--compute"],
+        ["--forced", "--json", "--length-penalty", "--units"],
     ],
 )
 def test_options_that_go_together(given: list[str]) -> None:

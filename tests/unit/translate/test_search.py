@@ -164,9 +164,12 @@ def test_a_translation_has_as_many_words_as_asked_for() -> None:
     assert lengths <= {5, 6, 7}
 
 
-def test_a_minimum_beyond_the_usual_limit_is_reached() -> None:
-    for found in beam_search(model(), SOURCE, SearchOptions(min_length=40)):
-        assert len(found[0].ids) == 40
+def test_a_minimum_beyond_the_usual_limit_is_reached_with_room_to_end() -> None:
+    translator = model()
+    with torch.no_grad():
+        translator.output.bias[EOS] = -20  # long translations
+    for found in beam_search(translator, SOURCE, SearchOptions(min_length=40)):
+        assert len(found[0].ids) == 49
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -9,7 +9,7 @@ import torch
 from mute.config import TokenizerConfig
 from mute.data.tokenizer import Tokenizer, learn_tokenizer
 from mute.data.toy import pairs
-from mute.errors import MuteError
+from mute.errors import MuteError, NotFiniteError
 from mute.model.folder import save_model
 from mute.model.transformer import Transformer
 from mute.translate import lines as module
@@ -58,16 +58,51 @@ def test_order_and_count_are_kept_whatever_the_batches(
 
 
 def test_a_given_translation_gets_the_score_the_search_gave_it(translator: Translator) -> None:
-    lines = [line for line in LINES if line]
-    found = translator.translate(lines, beam=3, nbest=3)
-    for line, translation in zip(lines, found, strict=True):
-        for each in (translation, *translation.alternatives):
-            ids = translator.tokenizer.encode(each.text, "target")
-            if translator.tokenizer.pieces(ids, "target") != each.tokens:
-                continue  # another way to cut the same text into pieces, with its own score
-            (given,) = translator.score([line], [each.text])
-            assert given.score == pytest.approx(each.score, rel=1e-4)
-            assert given.tokens == each.tokens
+    line, target = LINES[0], "Er sieht das alte Haus im Garten."
+    length = len(translator.tokenizer.encode(target, "target"))
+    (found,) = translator.translate([line], prefixes=[target], max_length=length)
+    (given,) = translator.score([line], [target])
+    assert given.tokens == found.tokens
+    assert given.score == pytest.approx(found.score, rel=1e-4)
+
+
+def test_white_space_at_the_ends_of_a_line_is_none_of_its_words(translator: Translator) -> None:
+    line = "The dog sleeps."
+    padded, plain, *blank = translator.translate([f" \t{line} \u3000", line, " ", "\u3000 ", "\t"])
+    assert padded == plain
+    assert [each.text for each in blank] == ["", "", ""]
+    assert translator.score([f"{line} "], [" Ja"])[0].tokens == (
+        translator.score([line], ["Ja"])[0].tokens
+    )
+
+
+def test_what_is_too_long_to_be_scored_is_told(translator: Translator) -> None:
+    with pytest.raises(LineError, match="no more than 2048 are scored, so split it") as caught:
+        translator.score(["Ja", "Ja"], ["Ja", "Der Hund schläft. " * 700])
+    assert caught.value.index == 1
+
+
+@pytest.mark.parametrize("sampling", [None, Sampling()], ids=["searched", "drawn"])
+def test_rules_that_leave_no_word_are_told(
+    translator: Translator, sampling: Sampling | None
+) -> None:
+    with pytest.raises(LineError, match="no translation keeps to the rules given"):
+        translator.translate(["Yes"], no_repeat=1, min_length=600, sampling=sampling)
+
+
+@pytest.mark.parametrize("way", ["searched", "drawn", "scored"])
+def test_damaged_weights_of_the_decoder_are_told(tokenizer: Tokenizer, way: str) -> None:
+    model = model_for(tokenizer)
+    with torch.no_grad():
+        model.decoder.norm.weight[0] = torch.nan
+    translator = Translator(model, tokenizer, max_length=20)
+    ways = {
+        "searched": lambda: translator.translate(["Yes"]),
+        "drawn": lambda: translator.translate(["Yes"], sampling=Sampling()),
+        "scored": lambda: translator.score(["Yes"], ["Ja"]),
+    }
+    with pytest.raises(NotFiniteError, match="its weights are damaged"):
+        ways[way]()
 
 
 def test_scores_of_a_batch_are_those_of_each_alone(translator: Translator) -> None:
@@ -282,6 +317,32 @@ def test_an_ensemble_needs_one_vocabulary(tokenizer: Tokenizer, tmp_path: Path) 
     two = saved(tmp_path / "two", other_pieces, 1)
     with pytest.raises(MuteError, match=r"two has another vocabulary than .*one: no ensemble"):
         load(one, two)
+
+
+def test_an_ensemble_translates_in_one_direction(tmp_path: Path) -> None:
+    there, back = (
+        learn_tokenizer(TEXT, TokenizerConfig(size=400), languages)
+        for languages in (("en", "de"), ("de", "en"))
+    )
+    one, two = saved(tmp_path / "one", there, 1), saved(tmp_path / "two", back, 1)
+    with pytest.raises(MuteError, match=r"two translates de to en, but .*one en to de: no ens"):
+        load(one, two)
+
+
+def test_what_the_vocabulary_lacks_of_a_given_translation_is_told() -> None:
+    words = tokenizer_of("moses-bpe", size=60)
+    (scored,) = Translator(model_for(words), words).score(["The dog."], ["Der Ω."])
+    assert scored.warnings == ["not in the model's vocabulary, scored as unknown: Ω"]
+
+
+def test_a_wide_beam_makes_for_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BATCH_LOGITS", 100_000)
+    parts = [module.Part(line, "", [5] * 24, []) for line in range(8)]
+    counts = {
+        width: max(map(len, module.batches(parts, range(8), width, vocabulary=100)))
+        for width in (4, 20, 60)
+    }
+    assert counts == {4: 8, 20: 8, 60: 1}
 
 
 def replace_size(config: TokenizerConfig) -> TokenizerConfig:
