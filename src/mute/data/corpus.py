@@ -13,7 +13,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import Enum
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -278,18 +278,15 @@ def _split(stream: BinaryIO) -> Iterator[_Line]:
 @contextmanager
 def _open(source: Path | BinaryIO) -> Iterator[BinaryIO]:
     """The bytes of a text, unpacked if they are packed, whatever the file is called."""
-    if not isinstance(source, Path):
-        yield source  # not ours to close
-        return
-    with source.open("rb") as file:
-        first = file.peek(len(_XZ))
+    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+        first = file.peek(len(_XZ)) if isinstance(file, io.BufferedReader) else b""
         if first.startswith(_GZIP):
             with gzip.open(file) as unpacked:
                 yield cast("BinaryIO", io.BufferedReader(unpacked))
         elif first.startswith(_XZ):
             with lzma.open(file) as unpacked:
                 yield cast("BinaryIO", io.BufferedReader(unpacked))
-        elif source.suffix in (".gz", ".xz"):
+        elif isinstance(source, Path) and source.suffix in (".gz", ".xz"):
             kind = "empty" if not first else "not packed, in spite of its name"
             raise MuteError(f"{source}: {kind}; get the file again, or rename it")
         else:

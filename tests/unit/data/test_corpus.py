@@ -8,7 +8,7 @@ import pytest
 
 from mute.config import ParallelText
 from mute.data import corpus
-from mute.data.corpus import Flaw, Pair, locate, read_pairs
+from mute.data.corpus import Flaw, Pair, locate, read_pairs, read_text
 from mute.data.duplicates import Duplicates
 from mute.errors import MuteError
 
@@ -49,6 +49,14 @@ def test_compressed_files_and_tsv_are_the_same_text() -> None:
         ParallelText(tsv="t.tsv.gz"),
     ):
         assert list(read_pairs(files)) == PAIRS
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_a_stream_may_be_packed_as_files_may(pack: Callable[[bytes], bytes]) -> None:
+    Path("piped").write_bytes(pack(b"A dog.\nTwo cats.\n"))
+    with Path("piped").open("rb") as stream:
+        assert list(read_text(stream)) == ["A dog.", "Two cats."]
+        assert not stream.closed, "who has opened it closes it"
 
 
 @pytest.mark.parametrize("inside", ["\u2028", "\u2029", "\u0085", "\x0b", "\x0c", "\x1c", "\r"])
