@@ -8,6 +8,8 @@ from typing import Any, ParamSpec
 import torch
 from torch.utils.flop_counter import FlopCounterMode, conv_flop_count, sdpa_flop_count
 
+import mute.model.fused  # noqa: F401 (makes its operations known)
+
 Arguments = ParamSpec("Arguments")
 _Shape = list[int]
 
@@ -30,13 +32,28 @@ def _attention(queries: _Shape, keys: _Shape, values: _Shape, *_: Any, **__: Any
     return operations
 
 
-# PyTorch's counter passes over products in place, those with packed weights, and the fused
-# attention of CPUs; and it takes every channel of the kernel's gradient for connected to every
+def _kernel(queries: _Shape, memory: _Shape | None, *_: Any, **__: Any) -> int:
+    """Scores, and the mix of values."""
+    units, batch, length, width = queries
+    d, keys = (width // 3, length) if memory is None else (width, memory[2])
+    return 2 * 2 * units * batch * length * keys * d
+
+
+def _kernel_backward(
+    _: _Shape, __: _Shape, queries: _Shape, memory: _Shape | None, *___: Any, **____: Any
+) -> int:
+    return 2 * _kernel(queries, memory)
+
+
+# PyTorch's counter passes over products in place, those with packed weights, the fused attention
+# of CPUs and ours; and it takes every channel of the kernel's gradient for connected to every
 # other, though here each is a group of its own.
 _FORMULAS: dict[Any, Callable[..., int]] = {
     torch.ops.aten.addmm_: _added_product,
     torch.ops.aten.convolution_backward: _convolution_backward,
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
+    torch.ops.mute.attention: _kernel,
+    torch.ops.mute.attention_backward: _kernel_backward,
 }
 if hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # see `mute.translate.packed`
     _FORMULAS[torch.ops.mkldnn._linear_pointwise] = _packed_product

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from mute.model.bank import BankLinear
 from mute.model.context import Context, LayerCache
 from mute.model.dropout import Dropout
-from mute.model.fused import fused_attention
+from mute.model.fused import can_fuse, fused_attention
 from mute.model.relative import RelativePositions
 
 
@@ -65,7 +65,9 @@ class Attention(nn.Module):
         """Whether `fused_attention` may stand in: in training, where nothing looks in between."""
         if not self.training or self.dropout.p > 0:
             return False
-        return not torch.is_autocast_enabled(self.output.weight.device.type)
+        weight = self.output.weight
+        head = weight.size(-1) // self.heads
+        return can_fuse(weight, head) and not torch.is_autocast_enabled(weight.device.type)
 
     def split(self, x: Tensor, parts: int) -> Tensor:
         """(U, B, L, parts · d) → (parts, U, B, h, L, k)."""
@@ -84,8 +86,8 @@ class SelfAttention(Attention):
         """(U, B, L, d) → (max(U, P), B, L, d); with a cache, L new positions after it."""
         projected: Tensor = self.input(seen)
         if self.can_be_fused:
-            tables = self.relative.tables(projected.size(-2)) if self.relative else ()
-            return self.project(fused_attention(projected, None, self.heads, context.mask, *tables))
+            tables = self.relative.tables() if self.relative else None
+            return self.project(fused_attention(projected, None, self.heads, context.mask, tables))
         queries, keys, values = self.split(projected, 3)
         if cache is not None:
             if "keys" in cache:

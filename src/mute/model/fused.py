@@ -1,22 +1,25 @@
-"""Attention in one piece, for training: the same numbers as the plain form, in far fewer passes.
+"""Attention in one piece, for training on a CPU: the plain form's numbers by a compiled kernel.
 
 Taken apart into PyTorch's operations, the attention of a small model spends most of its time on
-copying: every product wants its heads side by side in memory, every skew of relative positions
-is two paddings and a slice, and the way back does all of it again. Here each head is laid out once,
-both ways, and a skew is another look at the same memory.
-
-N = U · B · h heads in all, L query positions, S key positions, k numbers per head, and L + S
-distances, of which -(S - 1) … L - 1 occur (see `relative.py`).
+laying out heads, on products too small for their calls, and on skewing relative positions.
 """
 
+import ctypes
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-# PyTorch's softmax takes ten times as long on rows that do not fill a register of the processor.
-_SHORTEST_ROW = 16
+from mute.model.kernels import LIBRARY, AttentionCall
+
+_LANES = 16
+"""Numbers that the kernel takes at a time: a head has whole multiples, a row of weights, too."""
+
+
+def can_fuse(like: Tensor, head: int) -> bool:
+    """Whether the kernel takes such tensors, with heads of this size."""
+    suits = like.device.type == "cpu" and like.dtype == torch.float32 and head % _LANES == 0
+    return suits and LIBRARY is not None
 
 
 def fused_attention(
@@ -24,8 +27,7 @@ def fused_attention(
     memory: Tensor | None,
     heads: int,
     mask: Tensor,
-    key_table: Tensor | None = None,
-    value_table: Tensor | None = None,
+    tables: Tensor | None = None,
 ) -> Tensor:
     """softmax(QKᵀ/√k) V without the output projection.
 
@@ -33,125 +35,122 @@ def fused_attention(
         queries: (U, B, L, d), or (U, B, L, 3 · d) with keys and values beside them
         memory: (U, B, S, 2 · d), keys and values, if they are not beside the queries
         heads: h
-        mask: true where a query may look, broadcastable to (B, h, L, S)
-        key_table: (U or 1, L + S, k), what each distance adds to the keys, if anything
-        value_table: likewise, to the values; both or none
+        mask: true where a query may look, (B or 1, 1, L or 1, S)
+        tables: (2, U or 1, 2 · clip + 1, k), what each distance adds to keys and to values
 
     Returns:
         (U, B, L, d)
     """
-    mixed: Tensor = _Attention.apply(queries, memory, heads, mask, key_table, value_table)  # type: ignore[no-untyped-call]
+    mixed: Tensor = _attention(queries, memory, heads, mask, tables)[0]
     return mixed
 
 
-class _Attention(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        queries: Tensor,
-        memory: Tensor | None,
-        heads: int,
-        mask: Tensor,
-        key_table: Tensor | None,
-        value_table: Tensor | None,
-    ) -> Tensor:
-        units, batch = queries.shape[:2]
-        if memory is None:
-            q, k, v = _apart(queries, 3, heads)
-        else:
-            (q,), (k, v) = _apart(queries, 1, heads), _apart(memory, 2, heads)
-        q *= q.size(-1) ** -0.5
-        keys = k.size(1)
-        wide = _long_enough(torch.bmm(q, k.mT), -torch.inf)
-        scores = wide[..., :keys]
-        if key_table is not None:
-            scores += _skewed(_with_table(q, key_table.mT), keys)
-        by_head = torch.unflatten(scores, 0, (units, batch, heads))
-        by_head.masked_fill_(~mask, torch.finfo(scores.dtype).min)
-        wide = wide.softmax(-1)
-        weights = wide[..., :keys]
-        mixed = torch.bmm(weights, v)
-        spread = None
-        if value_table is not None:
-            spread = _unskewed(weights)
-            mixed += _with_table(spread, value_table)
-        ctx.save_for_backward(q, k, v, wide, spread, key_table, value_table)
-        ctx.shape = units, batch, heads
-        ctx.beside = memory is None
-        return _together(mixed[None], units, batch, heads)
-
-    @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        q, k, v, wide, spread, key_table, value_table = ctx.saved_tensors
-        keys = k.size(1)
-        (to_mixed,) = _apart(upstream[0], 1, ctx.shape[2])
-        to_wide = _long_enough(torch.bmm(to_mixed, v.mT), 0)
-        to_key_table = to_value_table = None
-        if value_table is not None:
-            to_wide[..., :keys] += _skewed(_with_table(to_mixed, value_table.mT), keys)
-            to_value_table = _of_table(spread, to_mixed, len(value_table))
-        to_wide = torch._softmax_backward_data(to_wide, wide, -1, wide.dtype)
-        weights, to_scores = wide[..., :keys], to_wide[..., :keys]
-        gradients = q.new_empty(3, *q.shape) if ctx.beside else q.new_empty(1, *q.shape)
-        to_memory = gradients[1:] if ctx.beside else k.new_empty(2, *k.shape)
-        torch.bmm(to_scores, k, out=gradients[0])
-        torch.bmm(to_scores.mT, q, out=to_memory[0])
-        torch.bmm(weights.mT, to_mixed, out=to_memory[1])
-        if key_table is not None:
-            spread = _unskewed(to_scores)
-            gradients[0] += _with_table(spread, key_table)
-            to_key_table = _of_table(spread, q, len(key_table))
-        gradients[0] *= q.size(-1) ** -0.5
-        return (
-            _together(gradients, *ctx.shape),
-            None if ctx.beside else _together(to_memory, *ctx.shape),
-            None,
-            None,
-            to_key_table,
-            to_value_table,
-        )
+# As operations of PyTorch's, so that its tools see them; `mute bench` counts what they compute.
+@torch.library.custom_op("mute::attention", mutates_args=())
+def _attention(
+    queries: Tensor, memory: Tensor | None, heads: int, mask: Tensor, tables: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The output, and the weights for the way back: (U, B, h, L, S rounded up)."""
+    q, k, _ = _parts(queries, memory)
+    units, batch, length, d = q.shape
+    weights = q.new_empty(units, batch, heads, length, -(-k.size(2) // _LANES) * _LANES)
+    mixed = q.new_empty(units, batch, length, d)
+    _call("mute_attention_forward", queries, memory, mask, tables, weights=weights, mixed=mixed)
+    return mixed, weights
 
 
-def _apart(x: Tensor, parts: int, heads: int) -> Tensor:
-    """(U, B, L, parts · d) → (parts, N, L, k), a copy with every head by itself in memory."""
-    by_head = torch.unflatten(x, -1, (parts, heads, -1)).permute(3, 0, 1, 4, 2, 5)
-    return by_head.clone(memory_format=torch.contiguous_format).flatten(1, 3)
+@torch.library.custom_op("mute::attention_backward", mutates_args=())
+def _attention_backward(
+    to_mixed: Tensor,
+    weights: Tensor,
+    queries: Tensor,
+    memory: Tensor | None,
+    mask: Tensor,
+    tables: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of queries, memory and tables; without elements where there are none."""
+    to_queries, to_memory = queries.new_empty(queries.shape), None
+    if memory is not None:
+        to_memory = memory.new_empty(memory.shape)
+    to_q, to_k, to_v = _parts(to_queries, to_memory)
+    shape = (0,) if tables is None else tables.shape
+    to_tables = queries.new_zeros(torch.get_num_threads(), *shape)  # to be summed in their order
+    _call(
+        "mute_attention_backward",
+        queries,
+        memory,
+        mask,
+        tables,
+        weights=weights,
+        to_mixed=to_mixed.contiguous(),
+        to_q=to_q,
+        to_k=to_k,
+        to_v=to_v,
+        to_tables=to_tables,
+    )
+    return to_queries, queries.new_empty(0) if to_memory is None else to_memory, to_tables.sum(0)
 
 
-def _together(x: Tensor, units: int, batch: int, heads: int) -> Tensor:
-    """The way back: (parts, N, L, k) → (U, B, L, parts · d)."""
-    by_head = torch.unflatten(x, 1, (units, batch, heads))
-    return by_head.permute(1, 2, 4, 0, 3, 5).flatten(3)
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    queries, memory, _, mask, tables = inputs
+    ctx.save_for_backward(output[1], queries, memory, mask, tables)
 
 
-def _long_enough(rows: Tensor, filling: float) -> Tensor:
-    """(N, L, S) → (N, L, max(S, 16)), with columns of `filling` behind its own."""
-    missing = _SHORTEST_ROW - rows.size(-1)
-    return F.pad(rows, (0, missing), value=filling) if missing > 0 else rows
+def _back(ctx: Any, to_mixed: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+    to_queries, to_memory, to_tables = _attention_backward(to_mixed, *ctx.saved_tensors)
+    _, _, memory, _, tables = ctx.saved_tensors
+    return (
+        to_queries,
+        None if memory is None else to_memory,
+        None,
+        None,
+        None if tables is None else to_tables,
+    )
 
 
-def _with_table(x: Tensor, table: Tensor) -> Tensor:
-    """Each unit's vectors times its table: (N, L, n), (U or 1, n, m) → (N, L, m)."""
-    product = torch.bmm(x.view(len(table), -1, x.size(-1)), table)
-    return product.view(*x.shape[:2], -1)
+_attention.register_autograd(_back, setup_context=_keep)
 
 
-def _of_table(x: Tensor, to_product: Tensor, tables: int) -> Tensor:
-    """The gradient of a table that x was multiplied by: (U or 1, n, m)."""
-    by_unit = x.view(tables, -1, x.size(-1))
-    return torch.bmm(by_unit.mT, to_product.reshape(tables, -1, to_product.size(-1)))
+def _call(
+    kernel: str,
+    queries: Tensor,
+    memory: Tensor | None,
+    mask: Tensor,
+    tables: Tensor | None,
+    *,
+    weights: Tensor,
+    **others: Tensor,
+) -> None:
+    """Call a kernel with all its inputs and outputs, the latter by their names there."""
+    q, k, v = _parts(queries.contiguous(), None if memory is None else memory.contiguous())
+    units, batch, length, d = q.shape
+    keys, heads = k.size(2), weights.size(2)
+    mask = mask.contiguous().expand(batch, 1, length, keys)
+    tensors = {"mask": mask, "q": q, "k": k, "v": v, "weights": weights, **others}
+    if tables is not None:
+        tensors["key_table"], tensors["value_table"] = tables.contiguous()
+    call = AttentionCall(
+        units=units,
+        batch=batch,
+        heads=heads,
+        queries=length,
+        keys=keys,
+        size=d // heads,
+        q_row=q.stride(2),
+        k_row=k.stride(2),
+        tables=0 if tables is None else tables.size(1),
+        clip=0 if tables is None else tables.size(2) // 2,
+        threads=torch.get_num_threads(),
+        mask_batch=mask.stride(0),
+        mask_row=mask.stride(2),
+        **{name: tensor.data_ptr() for name, tensor in tensors.items()},
+    )
+    if not getattr(LIBRARY, kernel)(ctypes.byref(call)):
+        raise MemoryError("no memory for attention")
 
 
-def _skewed(by_distance: Tensor, keys: int) -> Tensor:
-    """(N, L, L + S), a column per distance → (N, L, S), a column per position: the same memory."""
-    heads, queries, width = by_distance.shape
-    strides = (queries * width, width - 1, 1)
-    return by_distance.as_strided((heads, queries, keys), strides, queries - 1)
-
-
-def _unskewed(by_position: Tensor) -> Tensor:
-    """(N, L, S) → (N, L, L + S), zero where a distance has no position."""
-    heads, queries, keys = by_position.shape
-    by_distance = by_position.new_zeros(heads, queries, queries + keys)
-    _skewed(by_distance, keys).copy_(by_position)
-    return by_distance
+def _parts(queries: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:
+    """Queries, keys and values: views of (U, B, L, d) and twice (U, B, S, d)."""
+    if memory is None:
+        return queries.chunk(3, -1)
+    return queries, *memory.chunk(2, -1)

@@ -35,12 +35,9 @@ class RelativePositions(nn.Module):
         table = self._by_distance(self.values, *weights.shape[-2:])
         return bank_product(to_distances(weights), table.mT)
 
-    def tables(self, length: int) -> tuple[Tensor, Tensor]:
-        """The vectors of all distances in a sentence, of keys and values: (P, 2 · L, k) each."""
-        keys, values = (
-            self._by_distance(table, length, length) for table in (self.keys, self.values)
-        )
-        return keys, values
+    def tables(self) -> Tensor:
+        """The vectors of keys and of values: (2, P, 2 · clip + 1, k)."""
+        return torch.stack([self.keys, self.values])
 
     def _by_distance(self, table: Tensor, queries: int, keys: int) -> Tensor:
         """(P, 2 · clip + 1, k) → (P, L + S, k), for the distances -(S-1) … L.

@@ -18,7 +18,7 @@ from mute.translate.packed import pack
 from tests.unit.bench.pairs import FewPairs
 
 B, S, T, V = 3, 5, 7, 50
-D, FFN, HEADS = 16, 24, 2
+D, FFN, HEADS = 32, 24, 2  # heads that the compiled attention takes
 
 
 def random(*shape: int) -> Tensor:

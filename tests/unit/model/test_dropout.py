@@ -4,6 +4,7 @@ import torch
 from mute.model import dropout as module
 from mute.model.context import Context
 from mute.model.dropout import Dropout
+from mute.model.kernels import LIBRARY
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import build
 from tests.unit.model.oracle import small
@@ -26,6 +27,14 @@ PLACES = {
         "decoder.layers.0.units.feedforward.dropout",
     },
 }
+
+
+@pytest.fixture(params=["compiled", "plain"], autouse=True)
+def _both_forms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "plain":
+        monkeypatch.setattr(module, "LIBRARY", None)
+    elif LIBRARY is None:
+        pytest.skip("no C compiler when mute was installed")
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
@@ -76,6 +85,26 @@ def test_adding_in_one_pass_is_adding() -> None:
         torch.testing.assert_close(dropout.add(x, y), expected)
 
 
+def test_the_gradient_of_what_it_is_added_to_is_the_whole() -> None:
+    x, y = torch.randn(7, 5, requires_grad=True), torch.randn(3, 7, 5, requires_grad=True)
+    slope = torch.randn(3, 7, 5)
+    Dropout(0.3).add(x, y).backward(slope)
+    assert x.grad is not None
+    torch.testing.assert_close(x.grad, slope.sum(0))
+
+
+def test_what_is_dropped_does_not_depend_on_threads() -> None:
+    x = torch.randn(33, 70)
+    dropped = []
+    before = torch.get_num_threads()
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        torch.manual_seed(4)
+        dropped.append(Dropout(0.3)(x))
+    torch.set_num_threads(before)
+    assert torch.equal(*dropped)
+
+
 @pytest.mark.parametrize("key", PLACES)
 def test_every_dropout_of_a_model_has_the_rate_of_its_own_key(key: str) -> None:
     rates = {"dropout": 0.1, "attention_dropout": 0.2, "activation_dropout": 0.3}
@@ -95,11 +124,13 @@ def test_every_dropout_of_a_model_drops_something(place: str) -> None:
     assert not torch.allclose(model(SOURCE, TARGET), before)
 
 
-def test_what_every_sub_layer_adds_can_be_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_every_sub_layer_adds_can_be_dropped() -> None:
     layer = build(small(dropout=0.1), 13).decoder.layers[0]
     assert isinstance(layer, MultiUnitLayer)
     x, memory = torch.randn(1, 3, 8), torch.randn(1, 4, 8)
     real, mask = torch.ones(1, 3, dtype=torch.bool), torch.ones(1, 1, 1, 4, dtype=torch.bool)
     context = Context(real, torch.ones(1, 1, 3, 3, dtype=torch.bool).tril(), None, memory, mask)
-    monkeypatch.setattr(module, "keep_mask", lambda y, _: torch.zeros_like(y))
+    dropout = layer.units.dropout
+    assert isinstance(dropout, Dropout)
+    dropout.p = 1 - 1e-9
     assert torch.equal(layer.units(x[None], x, context), x[None])

@@ -1,13 +1,19 @@
 """The fused attention of training against the plain one, forward and backward."""
 
+import copy
+
 import pytest
 import torch
 from torch import Tensor
 
-from mute.model import attention
+from mute.config import ModelConfig
+from mute.model import attention, fused
 from mute.model.fused import fused_attention
+from mute.model.kernels import LIBRARY
 from mute.model.transformer import Transformer
 from tests.unit.model.oracle import double, small
+
+compiled = pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0, 0]])
 TARGET = torch.tensor([[2, 6, 7, 8], [2, 9, 0, 0], [2, 4, 5, 0]])
@@ -25,6 +31,12 @@ def losses_and_gradients(
     return logits, gradients
 
 
+def with_whole_lanes(**settings: object) -> ModelConfig:
+    """A small config whose heads the kernel takes."""
+    return small(**{"d_model": 32, "heads": 2, **settings})
+
+
+@compiled
 @pytest.mark.parametrize(
     "sentences",
     [
@@ -39,6 +51,8 @@ def losses_and_gradients(
     [
         {},
         {"relative_positions": 0},
+        {"relative_positions": 40},
+        {"d_model": 96},
         {"units": 3, "bias": ["identity", "swap", "mask"], "sample_rate": 1.0},
         {"units": 3, "bias": ["swap"], "sample_rate": 0.0},
         {"units": 3, "shared": "attention", "bias": ["swap"], "sample_rate": 1.0},
@@ -47,40 +61,73 @@ def losses_and_gradients(
     ],
     ids=str,
 )
+@pytest.mark.parametrize("threads", [1, 2])
 def test_training_is_the_same_as_with_the_plain_form(
     settings: dict[str, object],
     sentences: tuple[Tensor, Tensor],
+    threads: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model = double(small(**settings)).train()
+    plain = double(with_whole_lanes(**settings)).train()
+    for weight in plain.parameters():
+        weight.data /= weight.size(-1) ** 0.5 if weight.dim() else 1  # what float32 is meant for
+    model = copy.deepcopy(plain).float()
     calls = []
-    fused = fused_attention
 
     def counted(*arguments: object) -> Tensor:
         calls.append(arguments)
-        return fused(*arguments)  # type: ignore[arg-type]
+        return fused_attention(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(attention, "fused_attention", counted)
-    logits, gradients = losses_and_gradients(model, *sentences)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        logits, gradients = losses_and_gradients(model, *sentences)
+    finally:
+        torch.set_num_threads(before)
     assert len(calls) == 6, "two layers of self-attention in each stack, two of cross-attention"
-    monkeypatch.setattr(attention.Attention, "can_be_fused", False)
-    expected_logits, expected = losses_and_gradients(model, *sentences)
+    expected_logits, expected = losses_and_gradients(plain, *sentences)
     assert len(calls) == 6
-    torch.testing.assert_close(logits, expected_logits)
+    torch.testing.assert_close(logits.double(), expected_logits, rtol=1e-4, atol=1e-5)
     assert gradients.keys() == expected.keys()
     for name, gradient in gradients.items():
-        torch.testing.assert_close(gradient, expected[name])
+        torch.testing.assert_close(gradient.double(), expected[name], rtol=1e-3, atol=1e-4)
 
 
-def test_where_weights_are_dropped_or_looked_at_the_plain_form_is_used(
+@compiled
+def test_a_query_that_may_look_nowhere_looks_everywhere_alike() -> None:
+    projected = torch.randn(1, 1, 5, 3 * 32)
+    nowhere = torch.zeros(1, 1, 1, 5, dtype=torch.bool)
+    values = projected[..., 64:]
+    mean = values.mean(2, keepdim=True).expand_as(values)
+    torch.testing.assert_close(fused_attention(projected, None, 2, nowhere), mean)
+
+
+@compiled
+def test_weights_far_apart_do_not_overflow() -> None:
+    projected = 100 * torch.randn(1, 2, 20, 3 * 32)
+    mask = torch.ones(1, 1, 1, 20, dtype=torch.bool)
+    queries, keys, values = (
+        each.unflatten(-1, (2, 16)).transpose(2, 3).double() for each in projected.chunk(3, -1)
+    )
+    expected = (queries @ keys.mT / 4).softmax(-1) @ values
+    mixed = fused_attention(projected, None, 2, mask)
+    torch.testing.assert_close(mixed.double(), expected.transpose(2, 3).flatten(3))
+
+
+def test_where_the_kernel_does_not_suit_the_plain_form_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(*_: object) -> Tensor:
         raise AssertionError("not to be called")
 
     monkeypatch.setattr(attention, "fused_attention", refuse)
-    double(small()).eval()(SOURCE, TARGET)
-    double(small(attention_dropout=0.5)).train()(SOURCE, TARGET)
+    double(with_whole_lanes()).float().eval()(SOURCE, TARGET)
+    double(with_whole_lanes(attention_dropout=0.5)).float().train()(SOURCE, TARGET)
+    double(with_whole_lanes()).train()(SOURCE, TARGET)
+    double(small()).float().train()(SOURCE, TARGET)
+    monkeypatch.setattr(fused, "LIBRARY", None)
+    double(with_whole_lanes()).float().train()(SOURCE, TARGET)
 
 
 @pytest.mark.parametrize("shared", ["none", "attention", "ffn"])

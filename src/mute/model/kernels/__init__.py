@@ -1,0 +1,65 @@
+"""What PyTorch does in too many passes for small models, compiled: attention and dropout.
+
+For float32 on a CPU. The C is compiled when the package is installed, if there is a compiler.
+Where it is not, the plain forms do the same, only slower.
+"""
+
+import ctypes
+from importlib.util import find_spec
+
+from mute.errors import MuteError
+
+
+class AttentionCall(ctypes.Structure):
+    """All that the two calls of attention are told; see `attention.c`."""
+
+    _fields_ = (
+        ("units", ctypes.c_int64),
+        ("batch", ctypes.c_int64),
+        ("heads", ctypes.c_int64),
+        ("queries", ctypes.c_int64),
+        ("keys", ctypes.c_int64),
+        ("size", ctypes.c_int64),
+        ("q_row", ctypes.c_int64),
+        ("k_row", ctypes.c_int64),
+        ("tables", ctypes.c_int64),
+        ("clip", ctypes.c_int64),
+        ("threads", ctypes.c_int64),
+        ("mask_batch", ctypes.c_int64),
+        ("mask_row", ctypes.c_int64),
+        ("mask", ctypes.c_void_p),
+        ("q", ctypes.c_void_p),
+        ("k", ctypes.c_void_p),
+        ("v", ctypes.c_void_p),
+        ("key_table", ctypes.c_void_p),
+        ("value_table", ctypes.c_void_p),
+        ("weights", ctypes.c_void_p),
+        ("mixed", ctypes.c_void_p),
+        ("to_mixed", ctypes.c_void_p),
+        ("to_q", ctypes.c_void_p),
+        ("to_k", ctypes.c_void_p),
+        ("to_v", ctypes.c_void_p),
+        ("to_tables", ctypes.c_void_p),
+    )
+
+
+def _load() -> ctypes.CDLL | None:
+    found = find_spec("mute.model.kernels._compiled")
+    if found is None or found.origin is None:
+        return None
+    library = ctypes.CDLL(found.origin)
+    if library.mute_attention_size() != ctypes.sizeof(AttentionCall):
+        raise MuteError(
+            f"{found.origin} was compiled from another version of mute; install mute again"
+        )
+    number, address = ctypes.c_int64, ctypes.c_void_p
+    library.mute_dropout.argtypes = (
+        *(address, number, address, address, number),
+        *(ctypes.c_int32, ctypes.c_float, ctypes.c_uint64, number),
+    )
+    library.mute_dropout.restype = None
+    return library
+
+
+LIBRARY = _load()
+"""The compiled kernels; None where there was no compiler."""

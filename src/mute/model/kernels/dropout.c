@@ -1,0 +1,63 @@
+/* Dropout, and the sum of a residual stream with what is dropped from, in one pass.
+
+   Whether an element is dropped is a function of the seed and its place alone. So no mask has to be
+   kept for the way back, and it does not matter how many threads there are. */
+
+#include "vectors.h"
+
+/* Two multiplications that leave no bit where it was (Wellons, "lowbias32"). */
+INLINE ints mixed(ints x) {
+    typedef uint32_t bits __attribute__((vector_size(4 * LANES), aligned(4)));
+    bits y = (bits)x;
+    y ^= y >> 16;
+    y *= 0x7feb352du;
+    y ^= y >> 15;
+    y *= 0x846ca68bu;
+    y ^= y >> 16;
+    return (ints)y;
+}
+
+/* A random number for every lane, of all 32 bits. The seed's halves come in one after the other, so
+   that two seeds never go through the same numbers at other places. */
+INLINE ints drawn(uint64_t seed, int64_t place) {
+    const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const ints first = mixed(lanes + (int32_t)(place + (uint32_t)seed));
+    return mixed(first ^ (int32_t)((seed >> 32) + (place >> 32)));
+}
+
+FOR_EACH_CPU static void drop_part(const float *x, int64_t repeat, const float *y, float *to,
+                                   int64_t begin, int64_t end, int32_t threshold, float scale,
+                                   uint64_t seed) {
+    for (int64_t place = begin; place < end; place += LANES) {
+        const ints kept = drawn(seed, place) >= threshold;
+        if (place + LANES <= end) {
+            const floats left = choose(kept, load(y + place) * scale, all(0));
+            const int64_t at = x ? place % repeat : 0;
+            if (!x)
+                store(to + place, left);
+            else if (at + LANES <= repeat)
+                store(to + place, load(x + at) + left);
+            else
+                for (int lane = 0; lane < LANES; lane++)
+                    to[place + lane] = x[(place + lane) % repeat] + left[lane];
+        } else {
+            for (int64_t last = place; last < end; last++) {
+                const float left = kept[last - place] ? y[last] * scale : 0;
+                to[last] = x ? x[last % repeat] + left : left;
+            }
+        }
+    }
+}
+
+/* to = x + drop(y), where x repeats itself after `repeat` elements; just drop(y) if x is null.
+   An element is kept where its draw, a signed number of 32 bits, reaches the threshold. */
+void mute_dropout(const float *x, int64_t repeat, const float *y, float *to, int64_t size,
+                  int32_t threshold, float scale, uint64_t seed, int64_t threads) {
+    const int64_t blocks = (size + LANES - 1) / LANES;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int64_t thread = 0; thread < threads; thread++) {
+        const int64_t begin = blocks * thread / threads * LANES;
+        const int64_t end = blocks * (thread + 1) / threads * LANES;
+        drop_part(x, repeat, y, to, begin, end < size ? end : size, threshold, scale, seed);
+    }
+}
