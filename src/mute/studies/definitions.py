@@ -142,13 +142,8 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     ("mixed", "mixed lengths", _MIXED_LENGTHS),
     ("mixed-0.3", "mixed lengths, dropout 0.3", (*_MIXED_LENGTHS, _MUCH_DROPOUT)),
-    # Other pieces of the same words in every epoch, which are harder to learn by heart. They are a
-    # quarter more, so that 5,000 steps take as long as 6,000.
-    (
-        "bpe",
-        "two lengths, BPE-dropout",
-        ("train.batch_tokens=1024", "train.accumulate=2", "data.sampling=0.1", "train.steps=5000"),
-    ),
+    # Other pieces of the same words in every epoch: what cannot be learned by heart as easily.
+    ("mixed-bpe", "mixed lengths, BPE-dropout", (*_MIXED_LENGTHS, "data.sampling=0.1")),
     # The weight that its authors found best for translation. Every batch passes twice, and with
     # 5,000 passes the others are nearly done.
     ("r-drop", "R-Drop", ("train.r_drop=5", "train.steps=2500")),
