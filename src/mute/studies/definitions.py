@@ -142,8 +142,6 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     ("mixed", "mixed lengths", _MIXED_LENGTHS),
     ("mixed-0.3", "mixed lengths, dropout 0.3", (*_MIXED_LENGTHS, _MUCH_DROPOUT)),
-    # Other pieces of the same words in every epoch: what cannot be learned by heart as easily.
-    ("mixed-bpe", "mixed lengths, BPE-dropout", (*_MIXED_LENGTHS, "data.sampling=0.1")),
     # The weight that its authors found best for translation. Every batch passes twice, and with
     # 5,000 passes the others are nearly done.
     ("r-drop", "R-Drop", ("train.r_drop=5", "train.steps=2500")),
@@ -252,7 +250,7 @@ _ALL = (
     ),
     Study(
         "recipe",
-        "how to train a small task: dropout, also of merges, batches, R-Drop (not in the paper)",
+        "how to train a small task: dropout, what is in a batch, R-Drop (not in the paper)",
         (RELATIVE, SEQ, *(system for each in _RECIPES for system in _by_recipe(*each))),
         budget={},
         only_task="multi30k",
