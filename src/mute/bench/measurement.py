@@ -11,6 +11,7 @@ from mute.bench.peak import measure_peak
 from mute.bench.training import TimedTrainer, TrainingSpeed, measure_training
 from mute.bench.translating import TranslationSpeed, measure_translation
 from mute.config import Config, TrainConfig
+from mute.model.kernels import missed
 from mute.model.parameters import parameter_count
 from mute.runtime import choose_device, keep_freed_memory
 
@@ -45,7 +46,7 @@ class Measurement:
     training: TrainingSpeed
     translation: list[TranslationSpeed]
     complaints: list[str]
-    """What could not be measured here, and why."""
+    """What could not be measured here, and why; what would be faster."""
 
 
 def measure(
@@ -84,7 +85,7 @@ def measure(
         Subject(parameters, material.sizes, material.prepared),
         trained,
         translated,
-        complaints,
+        [*missed(device), *complaints],
     )
 
 

@@ -16,6 +16,7 @@ from mute.config import TrainConfig
 from mute.data.batching import Batch, BatchStream, Corpus, make_batch
 from mute.errors import MuteError, NotFiniteError
 from mute.model.folder import load_weights
+from mute.model.kernels import missed
 from mute.model.transformer import Transformer
 from mute.runtime import bfloat16_is_safe, seed_of
 from mute.train.average import WeightAverage
@@ -84,7 +85,7 @@ class Trainer:
             MuteError: the loss was not finite for too many steps in a row, or a checkpoint
                 cannot be saved.
         """
-        complaints = self.resume()
+        complaints = [*self.resume(), *missed(self.group.device)]
         if self.group.leads:
             self.progress = Progress(self.run, self.state.step, self.config.steps)
         for complaint in complaints:

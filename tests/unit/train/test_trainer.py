@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from mute.config import TrainConfig
 from mute.data.batching import Batch, BatchStream, make_batch
 from mute.errors import MuteError, NotFiniteError
+from mute.model import kernels
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer, build
 from mute.runtime import seed_of
@@ -341,6 +342,15 @@ def test_a_stop_in_the_last_validation_is_heard(tmp_path: Path) -> None:
     trainer.fit(validate, Judge().keep)
     assert trainer.stopping
     assert trainer.state.validated_step == 1
+
+
+def test_a_run_without_compiled_kernels_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernels, "LIBRARY", None)
+    judge = Judge(1.0)
+    trainer_of(fresh(), run=str(tmp_path), steps=1).fit(judge.validate, judge.keep)
+    assert "installed without a C compiler" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_model_that_has_diverged_is_told_with_what_helps() -> None:

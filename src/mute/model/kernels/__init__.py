@@ -7,6 +7,8 @@ Where it is not, the plain forms do the same, only slower.
 import ctypes
 from importlib.util import find_spec
 
+import torch
+
 from mute.errors import MuteError
 
 
@@ -63,3 +65,14 @@ def _load() -> ctypes.CDLL | None:
 
 LIBRARY = _load()
 """The compiled kernels; None where there was no compiler."""
+
+
+def missed(device: torch.device) -> list[str]:
+    """A word to those who train without the kernels on a machine that could use them."""
+    if LIBRARY is not None or device.type != "cpu":
+        return []
+    sentence = (
+        "training is slower than it could be: mute was installed without a C compiler; "
+        "install one (such as gcc), then mute again"
+    )
+    return [sentence]

@@ -1,0 +1,32 @@
+import ctypes
+
+import pytest
+import torch
+
+from mute.errors import MuteError
+from mute.model import kernels
+
+CPU = torch.device("cpu")
+
+
+def test_those_who_train_without_a_compiler_hear_of_it_where_it_would_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kernels, "LIBRARY", None)
+    (said,) = kernels.missed(CPU)
+    assert "install" in said
+    assert kernels.missed(torch.device("cuda")) == []
+    monkeypatch.setattr(kernels, "LIBRARY", ctypes.CDLL(None))
+    assert kernels.missed(CPU) == []
+
+
+def test_without_a_compiled_file_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "find_spec", lambda _: None)
+    assert kernels._load() is None
+
+
+@pytest.mark.skipif(kernels.LIBRARY is None, reason="no C compiler when mute was installed")
+def test_kernels_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "AttentionCall", ctypes.c_int64)
+    with pytest.raises(MuteError, match=r"_compiled.*another version of mute; install mute again"):
+        kernels._load()
