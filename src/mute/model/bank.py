@@ -24,10 +24,11 @@ def bank_product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tenso
     """
     members, m, n = weight.shape
     if members == 1:  # shared by all units: no unit needs to know of the others
-        return F.linear(x, weight[0], None if bias is None else bias[0])
+        # Not weight[0], whose gradient would be a table of zeros with the real one copied into it.
+        return F.linear(x, weight.squeeze(0), None if bias is None else bias.squeeze(0))
     if x.size(0) == 1:  # all units read the same: one product with all matrices side by side
         flat_bias = None if bias is None else bias.flatten()
-        product = F.linear(x[0], weight.reshape(members * m, n), flat_bias)
+        product = F.linear(x.squeeze(0), weight.reshape(members * m, n), flat_bias)
         return torch.unflatten(product, -1, (members, m)).movedim(-2, 0)
     flat = x.reshape(members, -1, n)
     if bias is None:
@@ -69,6 +70,6 @@ class BankNorm(nn.Module):
         """Normalise each vector, then scale and shift it as its unit has learned."""
         members, d = self.weight.shape
         if members == 1:
-            return F.layer_norm(x, (d,), self.weight[0], self.bias[0])
+            return F.layer_norm(x, (d,), self.weight.squeeze(0), self.bias.squeeze(0))
         normal = F.layer_norm(x, (d,))
         return torch.addcmul(self.bias[:, None, None], normal, self.weight[:, None, None])
