@@ -31,7 +31,8 @@ class Dropout(nn.Module):
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         """Add forward(y) to x in one pass; x may lack leading axes of y."""
-        if not self.training or self.p == 0 or not (_suits_kernel(x) and _suits_kernel(y)):
+        suits = _suits_kernel(x) and _suits_kernel(y) and _repeats(x.shape, y.shape)
+        if not self.training or self.p == 0 or not suits:
             return x + self.forward(y)
         return _drop(x, y, self.p)
 
@@ -42,6 +43,14 @@ class Dropout(nn.Module):
 
 def _suits_kernel(x: Tensor) -> bool:
     return LIBRARY is not None and x.device.type == "cpu" and x.dtype == torch.float32
+
+
+def _repeats(x: torch.Size, y: torch.Size) -> bool:
+    """Whether y has the elements of x, all of them over and over again."""
+    axes = len(x)
+    while axes and x[-axes] == 1 < y[-axes]:
+        axes -= 1
+    return len(x) <= len(y) and x[len(x) - axes :] == y[len(y) - axes :]
 
 
 def _drop(x: Tensor | None, y: Tensor, p: float) -> Tensor:
@@ -61,7 +70,8 @@ class _Drop(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         to_x = None if ctx.shape is None else upstream[0].sum_to_size(ctx.shape)
-        return to_x, _dropped(None, upstream[0], ctx.p, ctx.seed), None, None
+        to_y: Tensor = _Drop.apply(None, upstream[0], ctx.p, ctx.seed)  # type: ignore[no-untyped-call]
+        return to_x, to_y, None, None
 
 
 def _dropped(x: Tensor | None, y: Tensor, p: float, seed: int) -> Tensor:

@@ -74,7 +74,7 @@ def _attention_backward(
         to_memory = memory.new_empty(memory.shape)
     to_q, to_k, to_v = _parts(to_queries, to_memory)
     shape = (0,) if tables is None else tables.shape
-    to_tables = queries.new_zeros(torch.get_num_threads(), *shape)  # to be summed in their order
+    to_tables = queries.new_zeros(_threads(queries), *shape)  # to be summed in their order
     _call(
         "mute_attention_backward",
         queries,
@@ -122,10 +122,13 @@ def _call(
     **others: Tensor,
 ) -> None:
     """Call a kernel with all its inputs and outputs, the latter by their names there."""
-    q, k, v = _parts(queries.contiguous(), None if memory is None else memory.contiguous())
+    queries = queries.contiguous()
+    beside = queries if memory is None else memory.contiguous()
+    q, k, v = _parts(queries, None if memory is None else beside)
     units, batch, length, d = q.shape
     keys, heads = k.size(2), weights.size(2)
-    mask = mask.contiguous().expand(batch, 1, length, keys)
+    assert len(k) == units, "every unit has its keys"
+    mask = mask.expand(-1, -1, -1, keys).contiguous().expand(batch, 1, length, keys)
     tensors = {"mask": mask, "q": q, "k": k, "v": v, "weights": weights, **others}
     if tables is not None:
         tensors["key_table"], tensors["value_table"] = tables.contiguous()
@@ -136,17 +139,23 @@ def _call(
         queries=length,
         keys=keys,
         size=d // heads,
-        q_row=q.stride(2),
-        k_row=k.stride(2),
+        # Not their strides, which mean nothing where there is one sentence of one word.
+        q_row=queries.size(-1),
+        k_row=beside.size(-1),
         tables=0 if tables is None else tables.size(1),
         clip=0 if tables is None else tables.size(2) // 2,
-        threads=torch.get_num_threads(),
+        threads=_threads(queries),
         mask_batch=mask.stride(0),
         mask_row=mask.stride(2),
         **{name: tensor.data_ptr() for name, tensor in tensors.items()},
     )
     if not getattr(LIBRARY, kernel)(ctypes.byref(call)):
         raise MemoryError("no memory for attention")
+
+
+def _threads(queries: Tensor) -> int:
+    """As many as PyTorch would take, but none without a sentence."""
+    return min(torch.get_num_threads(), queries.size(0) * queries.size(1))
 
 
 def _parts(queries: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:

@@ -76,8 +76,18 @@ def test_the_seed_decides() -> None:
     assert torch.equal(first, Dropout(0.3)(x))
 
 
-def test_adding_in_one_pass_is_adding() -> None:
-    x, y = torch.randn(2, 3, 4), torch.randn(5, 2, 3, 4)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((2, 3, 4), (5, 2, 3, 4)),
+        ((1, 2, 3, 4), (5, 2, 3, 4)),
+        ((2, 1, 4), (2, 3, 4)),
+        ((5, 2, 3), (2, 3)),
+        ((2, 3, 17), (1, 2, 3, 17)),
+    ],
+)
+def test_adding_in_one_pass_is_adding(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+    x, y = torch.randn(one), torch.randn(other)
     for dropout in (Dropout(0.3), Dropout(0.3).eval(), Dropout(0.0)):
         torch.manual_seed(4)
         expected = x + dropout(y)
@@ -91,6 +101,18 @@ def test_the_gradient_of_what_it_is_added_to_is_the_whole() -> None:
     Dropout(0.3).add(x, y).backward(slope)
     assert x.grad is not None
     torch.testing.assert_close(x.grad, slope.sum(0))
+
+
+def test_what_is_not_finite_stays_so() -> None:
+    assert Dropout(0.5)(torch.full((1001,), torch.nan)).isnan().all()
+
+
+def test_the_gradient_has_a_gradient() -> None:
+    x = torch.ones(100, requires_grad=True)
+    (slope,) = torch.autograd.grad((Dropout(0.5)(x) ** 2).sum(), x, create_graph=True)
+    slope.sum().backward()
+    assert x.grad is not None
+    assert torch.equal(x.grad, slope.detach())  # 2 · scale² where it was kept, 0 elsewhere
 
 
 def test_what_is_dropped_does_not_depend_on_threads() -> None:

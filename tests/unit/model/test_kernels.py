@@ -1,4 +1,6 @@
 import ctypes
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -20,8 +22,14 @@ def test_those_who_train_without_a_compiler_hear_of_it_where_it_would_help(
     assert kernels.missed(CPU) == []
 
 
-def test_without_a_compiled_file_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiled_file_there_are_no_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kernels, "find_spec", lambda _: None)
+    assert kernels._load() is None
+    broken = tmp_path / "_compiled.so"
+    broken.write_bytes(b"not a library")
+    monkeypatch.setattr(kernels, "find_spec", lambda _: SimpleNamespace(origin=str(broken)))
     assert kernels._load() is None
 
 

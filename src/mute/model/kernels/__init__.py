@@ -49,7 +49,10 @@ def _load() -> ctypes.CDLL | None:
     found = find_spec("mute.model.kernels._compiled")
     if found is None or found.origin is None:
         return None
-    library = ctypes.CDLL(found.origin)
+    try:
+        library = ctypes.CDLL(found.origin)
+    except OSError:  # it needs another library, which is gone
+        return None
     if library.mute_attention_size() != ctypes.sizeof(AttentionCall):
         raise MuteError(
             f"{found.origin} was compiled from another version of mute; install mute again"
@@ -72,7 +75,7 @@ def missed(device: torch.device) -> list[str]:
     if LIBRARY is not None or device.type != "cpu":
         return []
     sentence = (
-        "training is slower than it could be: mute was installed without a C compiler; "
-        "install one (such as gcc), then mute again"
+        "training is slower than it could be: mute's compiled kernels are not there; "
+        "with a C compiler such as gcc, install mute again"
     )
     return [sentence]

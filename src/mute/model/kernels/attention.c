@@ -45,7 +45,7 @@ typedef struct {
     float *columns;                             /* (n, padded): a head's keys or values */
     float *queries;                             /* (L, n): a head's queries, scaled */
     float *slopes;                              /* (L, padded): the gradient of weights and scores */
-    int32_t *open;                              /* (L or 1, padded): the mask, as bits */
+    float *open;                                /* (L, padded), or one row: 1 or 0, the mask */
     float *closed;                              /* (padded): the score where nobody may look */
     float *memory;
 } Desk;
@@ -139,7 +139,7 @@ INLINE void lay_out_mask(const Attention *a, const Desk *desk, int64_t sentence)
     const uint8_t *mask = a->mask + sentence * a->mask_batch;
     for (int64_t i = 0; i < (a->mask_row ? a->queries : 1); i++)
         for (int64_t j = 0; j < a->keys; j++)
-            desk->open[i * desk->padded + j] = mask[i * a->mask_row + j] ? -1 : 0;
+            desk->open[i * desk->padded + j] = mask[i * a->mask_row + j] ? 1 : 0;
 }
 
 /* The row of a table that holds for a distance. */
@@ -167,11 +167,10 @@ INLINE void lay_out_tables(const Attention *a, Desk *desk, int64_t unit) {
 INLINE void softmax(const Attention *a, const Desk *desk, float *scores) {
     for (int64_t i = 0; i < a->queries; i++) {
         float *row = scores + i * desk->padded;
-        const int32_t *open = desk->open + (a->mask_row ? i * desk->padded : 0);
+        const float *open = desk->open + (a->mask_row ? i * desk->padded : 0);
         floats top = all(-INFINITY), sum = {};
         for (int64_t j = 0; j < desk->padded; j += LANES) {
-            const ints mask = *(const ints *)(open + j);
-            const floats seen = choose(mask, load(row + j), load(desk->closed + j));
+            const floats seen = choose(load(open + j) > 0, load(row + j), load(desk->closed + j));
             store(row + j, seen);
             top = higher(top, seen);
         }
@@ -282,7 +281,7 @@ static int make_desk(const Attention *a, Desk *desk) {
         {&desk->to_key_vectors, vectors}, {&desk->to_value_vectors, vectors},
         {&desk->key_columns, columns},    {&desk->value_columns, columns},
         {&desk->columns, n * desk->padded}, {&desk->queries, L * n},
-        {&desk->slopes, rows},            {(float **)&desk->open, rows},
+        {&desk->slopes, rows},            {&desk->open, rows},
         {&desk->closed, desk->padded},
     };
     int64_t size = 0;
@@ -307,8 +306,9 @@ static int for_all_sentences(const Attention *a, int backward) {
 #pragma omp parallel for num_threads(a->threads) schedule(static, 1) reduction(&& : done)
     for (int64_t thread = 0; thread < a->threads; thread++) {
         Desk desk;
-        done = make_desk(a, &desk);
-        const int64_t end = done ? items * (thread + 1) / a->threads : 0;
+        const int made = make_desk(a, &desk);
+        const int64_t end = made ? items * (thread + 1) / a->threads : 0;
+        done = done && made;
         for (int64_t item = items * thread / a->threads; item < end; item++)
             if (backward)
                 backward_sentence(a, &desk, item, a->to_tables + thread * 2 * a->tables *

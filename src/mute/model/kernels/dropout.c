@@ -17,8 +17,8 @@ INLINE ints mixed(ints x) {
     return (ints)y;
 }
 
-/* A random number for every lane, of all 32 bits. The seed's halves come in one after the other, so
-   that two seeds never go through the same numbers at other places. */
+/* A random number for every lane, of all 32 bits. Of a seed's halves one is where the numbers begin,
+   the other says what becomes of them. */
 INLINE ints drawn(uint64_t seed, int64_t place) {
     const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const ints first = mixed(lanes + (int32_t)(place + (uint32_t)seed));
@@ -31,7 +31,8 @@ FOR_EACH_CPU static void drop_part(const float *x, int64_t repeat, const float *
     for (int64_t place = begin; place < end; place += LANES) {
         const ints kept = drawn(seed, place) >= threshold;
         if (place + LANES <= end) {
-            const floats left = choose(kept, load(y + place) * scale, all(0));
+            /* A product, so that NaN stays what it is. */
+            const floats left = load(y + place) * choose(kept, all(scale), all(0));
             const int64_t at = x ? place % repeat : 0;
             if (!x)
                 store(to + place, left);
@@ -42,7 +43,7 @@ FOR_EACH_CPU static void drop_part(const float *x, int64_t repeat, const float *
                     to[place + lane] = x[(place + lane) % repeat] + left[lane];
         } else {
             for (int64_t last = place; last < end; last++) {
-                const float left = kept[last - place] ? y[last] * scale : 0;
+                const float left = y[last] * (kept[last - place] ? scale : 0);
                 to[last] = x ? x[last % repeat] + left : left;
             }
         }

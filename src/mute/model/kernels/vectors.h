@@ -12,8 +12,10 @@ typedef int32_t ints __attribute__((vector_size(4 * LANES), aligned(4)));
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Compiled once for each kind of CPU; the loader takes the one that fits. */
-#if defined(__x86_64__) && defined(__linux__)
+/* Compiled once for each kind of CPU; the loader takes the one that fits. Other compilers and C
+   libraries than these do not know how. */
+#include <limits.h> /* says which C library it is */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && __GNUC__ >= 12
 #define FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define FOR_EACH_CPU
