@@ -234,7 +234,8 @@ INLINE void backward_heads(int relative, const Attention *a, Desk *desk, int64_t
         const int64_t of_q = item * L * a->q_row + head * n, of_k = item * S * a->k_row + head * n;
         lay_out_queries(a, desk, a->q + of_q);
         lay_out_columns(a, desk, a->v + of_k);
-        BY_ROWS(L, products, a, desk, to_mixed, d, relative ? desk->value_columns : 0, desk->slopes);
+        BY_ROWS(L, products, a, desk, to_mixed, d, relative ? desk->value_columns : 0,
+                desk->slopes);
         softmax_back(a, desk, weights);
         BY_ROWS(L, mixtures, a, desk, scale, desk->slopes, a->k + of_k,
                 relative ? desk->key_vectors : 0, a->to_q + of_q, a->q_row);
@@ -277,11 +278,11 @@ static int make_desk(const Attention *a, Desk *desk) {
         float **part;
         int64_t size;
     } parts[] = {
-        {&desk->key_vectors, vectors},    {&desk->value_vectors, vectors},
-        {&desk->to_key_vectors, vectors}, {&desk->to_value_vectors, vectors},
-        {&desk->key_columns, columns},    {&desk->value_columns, columns},
+        {&desk->key_vectors, vectors},      {&desk->value_vectors, vectors},
+        {&desk->to_key_vectors, vectors},   {&desk->to_value_vectors, vectors},
+        {&desk->key_columns, columns},      {&desk->value_columns, columns},
         {&desk->columns, n * desk->padded}, {&desk->queries, L * n},
-        {&desk->slopes, rows},            {&desk->open, rows},
+        {&desk->slopes, rows},              {&desk->open, rows},
         {&desk->closed, desk->padded},
     };
     int64_t size = 0;
