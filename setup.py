@@ -1,23 +1,33 @@
 """The compiled part of the package. Optional: without a C compiler all works, but trains slower."""
 
+import platform
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
 
 KERNELS = Path("src/mute/model/kernels")
+OPTIONS = ["-O3", "-ffp-contract=fast", "-Wall", "-Wno-psabi"]
 # Apple's compiler has no OpenMP; there the kernels run in one thread.
 THREADS = [] if sys.platform == "darwin" else ["-fopenmp"]
+# By the floats that a register holds, what tells the compiler of it. All are compiled, and the one
+# that suits the CPU is loaded: who installs mute may not be who runs it.
+REGISTERS: dict[int, list[str]] = {4: []}
+if platform.machine() in ("x86_64", "AMD64"):
+    REGISTERS[8] = ["-mavx2", "-mfma"]
+    REGISTERS[16] = [*REGISTERS[8], "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"]
 
 setup(
     ext_modules=[
         Extension(
-            "mute.model.kernels._compiled",
+            f"mute.model.kernels._lanes{lanes}",
             sources=[str(KERNELS / "attention.c"), str(KERNELS / "dropout.c")],
             depends=[str(KERNELS / "vectors.h")],
-            extra_compile_args=["-O3", "-ffp-contract=fast", "-Wall", "-Wno-psabi", *THREADS],
+            define_macros=[("LANES", str(lanes))],
+            extra_compile_args=[*OPTIONS, *THREADS, *flags],
             extra_link_args=THREADS,
             optional=True,
         )
+        for lanes, flags in REGISTERS.items()
     ]
 )

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from mute.model.kernels import LIBRARY, AttentionCall
 
-_LANES = 16
+_LANES = LIBRARY.mute_lanes() if LIBRARY else 1
 """Numbers that the kernel takes at a time: a head has whole multiples, a row of weights, too."""
 
 

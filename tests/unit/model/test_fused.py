@@ -9,11 +9,12 @@ from torch import Tensor
 from mute.config import ModelConfig
 from mute.model import attention, fused
 from mute.model.fused import fused_attention
-from mute.model.kernels import LIBRARY
+from mute.model.kernels import LIBRARY, load_library, widths
 from mute.model.transformer import Transformer, build
 from tests.unit.model.oracle import double, small
 
 compiled = pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
+every_library = pytest.mark.parametrize("lanes", widths())
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0, 0]])
 TARGET = torch.tensor([[2, 6, 7, 8], [2, 9, 0, 0], [2, 4, 5, 0]])
@@ -29,6 +30,15 @@ def losses_and_gradients(
         name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None
     }
     return logits, gradients
+
+
+def use(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have attention computed by the kernels for registers of so many floats."""
+    library = load_library(lanes)
+    assert library is not None
+    assert library.mute_lanes() == lanes
+    monkeypatch.setattr(fused, "LIBRARY", library)
+    monkeypatch.setattr(fused, "_LANES", lanes)
 
 
 def with_whole_lanes(**settings: object) -> ModelConfig:
@@ -63,12 +73,15 @@ def with_whole_lanes(**settings: object) -> ModelConfig:
     ids=str,
 )
 @pytest.mark.parametrize("threads", [1, 2])
+@every_library
 def test_training_is_the_same_as_with_the_plain_form(
     settings: dict[str, object],
     sentences: tuple[Tensor, Tensor],
     threads: int,
+    lanes: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    use(lanes, monkeypatch)
     plain = double(with_whole_lanes(**settings)).train()
     for weight in plain.parameters():
         weight.data /= weight.size(-1) ** 0.5 if weight.dim() else 1  # what float32 is meant for
@@ -121,7 +134,9 @@ def test_what_is_not_finite_stays_so() -> None:
 
 
 @compiled
-def test_weights_far_apart_do_not_overflow() -> None:
+@every_library
+def test_weights_far_apart_do_not_overflow(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(lanes, monkeypatch)
     projected = 100 * torch.randn(1, 2, 20, 3 * 32)
     mask = torch.ones(1, 1, 1, 20, dtype=torch.bool)
     queries, keys, values = (
@@ -144,7 +159,7 @@ def test_where_the_kernel_does_not_suit_the_plain_form_is_used(
     double(with_whole_lanes()).float().eval()(SOURCE, TARGET)
     double(with_whole_lanes(attention_dropout=0.5)).float().train()(SOURCE, TARGET)
     double(with_whole_lanes()).train()(SOURCE, TARGET)
-    double(small()).float().train()(SOURCE, TARGET)
+    double(small(heads=4)).float().train()(SOURCE, TARGET)
     monkeypatch.setattr(fused, "LIBRARY", None)
     double(with_whole_lanes()).float().train()(SOURCE, TARGET)
 

@@ -27,7 +27,7 @@ def test_without_a_compiled_file_there_are_no_kernels(
 ) -> None:
     monkeypatch.setattr(kernels, "find_spec", lambda _: None)
     assert kernels._load() is None
-    broken = tmp_path / "_compiled.so"
+    broken = tmp_path / "_lanes4.so"
     broken.write_bytes(b"not a library")
     monkeypatch.setattr(kernels, "find_spec", lambda _: SimpleNamespace(origin=str(broken)))
     assert kernels._load() is None
@@ -36,5 +36,5 @@ def test_without_a_compiled_file_there_are_no_kernels(
 @pytest.mark.skipif(kernels.LIBRARY is None, reason="no C compiler when mute was installed")
 def test_kernels_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "AttentionCall", ctypes.c_int64)
-    with pytest.raises(MuteError, match=r"_compiled.*another version of mute; install mute again"):
+    with pytest.raises(MuteError, match=r"_lanes.*another version of mute; install mute again"):
         kernels._load()

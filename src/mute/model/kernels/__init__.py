@@ -45,8 +45,26 @@ class AttentionCall(ctypes.Structure):
     )
 
 
+_WIDTHS = {"AVX512": (16, 8, 4), "AVX2": (8, 4)}
+
+
 def _load() -> ctypes.CDLL | None:
-    found = find_spec("mute.model.kernels._compiled")
+    """The library for the widest registers that this CPU has, of those that were compiled."""
+    return next(filter(None, map(load_library, widths())), None)
+
+
+def widths() -> tuple[int, ...]:
+    """How many floats this CPU's registers may hold, the most first."""
+    return _WIDTHS.get(torch.backends.cpu.get_cpu_capability(), (4,))
+
+
+def load_library(lanes: int) -> ctypes.CDLL | None:
+    """The kernels for registers of so many floats, if they are there and can be loaded.
+
+    Raises:
+        MuteError: they were compiled from another version.
+    """
+    found = find_spec(f"mute.model.kernels._lanes{lanes}")
     if found is None or found.origin is None:
         return None
     try:

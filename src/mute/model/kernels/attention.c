@@ -253,15 +253,14 @@ INLINE void backward_heads(int relative, const Attention *a, Desk *desk, int64_t
     }
 }
 
-FOR_EACH_CPU static void forward_sentence(const Attention *a, Desk *desk, int64_t item) {
+static void forward_sentence(const Attention *a, Desk *desk, int64_t item) {
     if (a->tables)
         forward_heads(1, a, desk, item);
     else
         forward_heads(0, a, desk, item);
 }
 
-FOR_EACH_CPU static void backward_sentence(const Attention *a, Desk *desk, int64_t item,
-                                           float *to_tables) {
+static void backward_sentence(const Attention *a, Desk *desk, int64_t item, float *to_tables) {
     if (a->tables)
         backward_heads(1, a, desk, item, to_tables);
     else
@@ -322,5 +321,6 @@ static int for_all_sentences(const Attention *a, int backward) {
 }
 
 int64_t mute_attention_size(void) { return sizeof(Attention); }
+int64_t mute_lanes(void) { return LANES; }
 int mute_attention_forward(const Attention *a) { return for_all_sentences(a, 0); }
 int mute_attention_backward(const Attention *a) { return for_all_sentences(a, 1); }

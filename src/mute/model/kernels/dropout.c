@@ -20,14 +20,12 @@ INLINE ints mixed(ints x) {
 /* A random number for every lane, of all 32 bits. Of a seed's halves one is where the numbers begin,
    the other says what becomes of them. */
 INLINE ints drawn(uint64_t seed, int64_t place) {
-    const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const ints first = mixed(lanes + (int32_t)(place + (uint32_t)seed));
+    const ints first = mixed(NUMBERS + (int32_t)(place + (uint32_t)seed));
     return mixed(first ^ (int32_t)((seed >> 32) + (place >> 32)));
 }
 
-FOR_EACH_CPU static void drop_part(const float *x, int64_t repeat, const float *y, float *to,
-                                   int64_t begin, int64_t end, int32_t threshold, float scale,
-                                   uint64_t seed) {
+static void drop_part(const float *x, int64_t repeat, const float *y, float *to, int64_t begin,
+                      int64_t end, int32_t threshold, float scale, uint64_t seed) {
     for (int64_t place = begin; place < end; place += LANES) {
         const ints kept = drawn(seed, place) >= threshold;
         if (place + LANES <= end) {

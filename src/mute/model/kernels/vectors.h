@@ -1,31 +1,23 @@
-/* Sixteen floats at a time, on any CPU: compilers split them where its registers are shorter. */
+/* LANES floats at a time: as many as a register of the CPU holds that this is compiled for. With more
+   than that, compilers pass them through memory, which is several times slower. */
 
 #ifndef MUTE_VECTORS_H
 #define MUTE_VECTORS_H
 
 #include <stdint.h>
 
-#define LANES 16
-
 typedef float floats __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t ints __attribute__((vector_size(4 * LANES), aligned(4)));
 
+#if LANES == 16
+#define NUMBERS ((ints){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+#elif LANES == 8
+#define NUMBERS ((ints){0, 1, 2, 3, 4, 5, 6, 7})
+#else
+#define NUMBERS ((ints){0, 1, 2, 3})
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
-
-/* Compiled once for each kind of CPU; the loader takes the one that fits. Other compilers and C
-   libraries than these do not know how. */
-#include <limits.h> /* says which C library it is */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && __GNUC__ >= 12
-#define FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_CPU
-#endif
-
-#ifdef __clang__
-#define SHUFFLED(x, ...) __builtin_shufflevector(x, x, __VA_ARGS__)
-#else
-#define SHUFFLED(x, ...) __builtin_shuffle(x, (ints){__VA_ARGS__})
-#endif
 
 INLINE floats load(const float *from) { return *(const floats *)from; }
 INLINE void store(float *to, floats x) { *(floats *)to = x; }
@@ -39,12 +31,19 @@ INLINE floats choose(ints condition, floats yes, floats no) {
 INLINE floats higher(floats a, floats b) { return choose(a > b, a, b); }
 INLINE floats sum_of(floats a, floats b) { return a + b; }
 
+INLINE floats rotated(floats x, int by) {
+#ifdef __clang__
+    floats y;
+    for (int lane = 0; lane < LANES; lane++) y[lane] = x[(lane + by) % LANES];
+    return y;
+#else
+    return __builtin_shuffle(x, (NUMBERS + by) % LANES);
+#endif
+}
+
 /* The highest and the sum of all lanes, in every lane: by halves, then quarters, and so on. */
-#define FOLDED(x, join)                                                            \
-    x = join(x, SHUFFLED(x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)); \
-    x = join(x, SHUFFLED(x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)); \
-    x = join(x, SHUFFLED(x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)); \
-    x = join(x, SHUFFLED(x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14))
+#define FOLDED(x, join) \
+    for (int by = LANES / 2; by > 0; by /= 2) x = join(x, rotated(x, by))
 INLINE floats highest(floats x) {
     FOLDED(x, higher);
     return x;
