@@ -23,7 +23,7 @@ SMALL_BUDGET: Mapping[str, tuple[str, ...]] = {
         "train.validate_every=300",
         "train.save_every=300",
     ),
-    "tatoeba": ("train.steps=5000",),
+    "tatoeba": ("train.steps=2000",),
 }
 """Settings of the runs of most studies on the small tasks, of which there are many."""
 
