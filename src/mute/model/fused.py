@@ -41,6 +41,7 @@ def fused_attention(
     Returns:
         (U, B, L, d)
     """
+    queries, memory = _in_rows(queries), None if memory is None else _in_rows(memory)
     mixed: Tensor = _attention(queries, memory, heads, mask, tables)[0]
     return mixed
 
@@ -69,9 +70,9 @@ def _attention_backward(
     tables: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of queries, memory and tables; without elements where there are none."""
-    to_queries, to_memory = queries.new_empty(queries.shape), None
+    to_queries, to_memory = torch.empty_like(queries), None  # in memory as the queries are
     if memory is not None:
-        to_memory = memory.new_empty(memory.shape)
+        to_memory = torch.empty_like(memory)
     to_q, to_k, to_v = _parts(to_queries, to_memory)
     shape = (0,) if tables is None else tables.shape
     to_tables = queries.new_zeros(_threads(queries), *shape)  # to be summed in their order
@@ -122,9 +123,7 @@ def _call(
     **others: Tensor,
 ) -> None:
     """Call a kernel with all its inputs and outputs, the latter by their names there."""
-    queries = queries.contiguous()
-    beside = queries if memory is None else memory.contiguous()
-    q, k, v = _parts(queries, None if memory is None else beside)
+    q, k, v = _parts(queries, memory)
     units, batch, length, d = q.shape
     keys, heads = k.size(2), weights.size(2)
     assert len(k) == units, "every unit has its keys"
@@ -139,12 +138,11 @@ def _call(
         queries=length,
         keys=keys,
         size=d // heads,
-        # Not their strides, which mean nothing where there is one sentence of one word.
-        q_row=queries.size(-1),
-        k_row=beside.size(-1),
         tables=0 if tables is None else tables.size(1),
         clip=0 if tables is None else tables.size(2) // 2,
         threads=_threads(queries),
+        **_steps("q", queries),
+        **_steps("k", queries if memory is None else memory),
         mask_batch=mask.stride(0),
         mask_row=mask.stride(2),
         **{name: tensor.data_ptr() for name, tensor in tensors.items()},
@@ -156,6 +154,22 @@ def _call(
 def _threads(queries: Tensor) -> int:
     """As many as PyTorch would take, but none without a sentence."""
     return min(torch.get_num_threads(), queries.size(0) * queries.size(1))
+
+
+def _in_rows(x: Tensor) -> Tensor:
+    """(U, B, L, n), the units one after the other, or side by side in every row."""
+    return x if x.movedim(0, -2).is_contiguous() else x.contiguous()
+
+
+def _steps(name: str, x: Tensor) -> dict[str, int]:
+    """From one unit and one row to the next, in numbers.
+
+    Not by their strides, which mean nothing where there is one sentence of one word.
+    """
+    units, batch, length, n = x.shape
+    if x.is_contiguous():
+        return {f"{name}_unit": batch * length * n, f"{name}_row": n}
+    return {f"{name}_unit": n, f"{name}_row": units * n}
 
 
 def _parts(queries: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:

@@ -37,7 +37,8 @@ class _OutputLoss(torch.autograd.Function):
         learning = ctx.needs_input_grad[0]
         low = _precision_of_products(states)
         passes, positions = states.shape[:2]
-        # The bias as one more column of the weights saves it passes of its own.
+        # The bias as one more column of the weights saves it a pass over the scores. Not so on the
+        # way back: a product that has an odd column to write takes half as long again.
         one = states.new_ones(passes, positions, 1, dtype=low)
         inputs = torch.cat([states.to(low), one], dim=2)
         whole = torch.cat([weight, bias[:, None]], dim=1)
@@ -47,7 +48,7 @@ class _OutputLoss(torch.autograd.Function):
         apart = weight.new_zeros(())
         if learning:
             to_states = torch.empty_like(states, dtype=low)
-            to_whole = torch.zeros_like(whole)
+            to_weight, to_bias = torch.zeros_like(weight), torch.zeros_like(bias)
         step = max(1, CHUNK // (size * passes))
         held = weight.new_empty(passes * min(step, positions), size, dtype=low)
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
@@ -64,16 +65,19 @@ class _OutputLoss(torch.autograd.Function):
                 slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
                 if passes == 2:
                     slope = slope.add_(pull, alpha=r_drop)
-                to_states[:, chunk] = _back(slope.to(low), here, weight_low, to_whole, passes)
+                to_bias += slope.sum(0)
+                slope = slope.to(low)
+                _add_product(to_weight, slope.T, here[:, :-1])
+                to_states[:, chunk] = torch.mm(slope, weight_low).view(passes, -1, weight.size(1))
         # What smoothing adds is the same for every word, so it needs no pass over the scores.
         all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), whole.sum(0)
         even = normalisers - (all_inputs * all_words).sum() / size  # autocast would round `@`
         if learning:
             to_states -= (smoothing / size * all_words[:-1]).to(low)
-            to_whole -= smoothing / size * all_inputs
-            to_states /= passes
-            to_whole /= passes
-            ctx.save_for_backward(to_states, to_whole[:, :-1], to_whole[:, -1])
+            to_weight -= smoothing / size * all_inputs[:-1]
+            to_bias -= smoothing / size * all_inputs[-1]
+            gradients = (to_states, to_weight, to_bias)
+            ctx.save_for_backward(*(gradient.div_(passes) for gradient in gradients))
         loss = (1 - smoothing) * likelihood + smoothing * even + r_drop * apart
         likelihood /= passes
         ctx.mark_non_differentiable(likelihood)
@@ -109,13 +113,12 @@ def _predict(
     return scores, p, of_label, normaliser
 
 
-def _back(slope: Tensor, here: Tensor, weight: Tensor, to_whole: Tensor, passes: int) -> Tensor:
-    """From the gradient of the scores (N, V), that of the states; that of the weights adds up."""
-    if slope.dtype == to_whole.dtype:
-        to_whole.addmm_(slope.T, here)
-    else:  # sums stay in full precision
-        to_whole += slope.T @ here
-    return torch.mm(slope, weight).view(passes, -1, weight.size(1))
+def _add_product(to: Tensor, a: Tensor, b: Tensor) -> None:
+    """Add a · b to sums that stay in full precision, whatever that of the product is."""
+    if to.dtype == a.dtype:
+        to.addmm_(a, b)
+    else:
+        to += a @ b
 
 
 def _divergence(p: tuple[Tensor, ...], log_p: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:

@@ -126,6 +126,28 @@ def test_a_mask_may_be_one_for_all() -> None:
 
 
 @compiled
+@pytest.mark.parametrize("cross", [False, True])
+def test_units_that_lie_side_by_side_are_not_laid_out_anew(cross: bool) -> None:
+    def leaves(*shape: int) -> Tensor:
+        """As one product for all units gives them: (B, L, U, n) seen as (U, B, L, n)."""
+        return torch.randn(*shape).movedim(2, 0).requires_grad_()
+
+    inputs = [leaves(3, 5, 2, 32), leaves(3, 4, 2, 64)] if cross else [leaves(3, 5, 2, 96)]
+    apart = [x.detach().contiguous().requires_grad_() for x in inputs]
+    mask, upstream = torch.ones(1, 1, 1, 1, dtype=torch.bool), torch.randn(2, 3, 5, 32)
+    outputs = []
+    for given in (inputs, apart):
+        outputs.append(fused_attention(given[0], given[1] if cross else None, 2, mask))
+        outputs[-1].backward(upstream)
+    assert torch.equal(*outputs)
+    for x, y in zip(inputs, apart, strict=True):
+        assert x.grad is not None
+        assert y.grad is not None
+        assert torch.equal(x.grad, y.grad)
+        assert x.grad.stride() == x.stride()
+
+
+@compiled
 def test_what_is_not_finite_stays_so() -> None:
     projected = torch.randn(1, 1, 5, 3 * 32)
     projected[..., 2, 70] = torch.nan  # a value

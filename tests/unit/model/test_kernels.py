@@ -10,6 +10,10 @@ from mute.model import kernels
 
 CPU = torch.device("cpu")
 
+compiled = pytest.mark.skipif(
+    kernels.LIBRARY is None, reason="no C compiler when mute was installed"
+)
+
 
 def test_those_who_train_without_a_compiler_hear_of_it_where_it_would_help(
     monkeypatch: pytest.MonkeyPatch,
@@ -33,7 +37,24 @@ def test_without_a_compiled_file_there_are_no_kernels(
     assert kernels._load() is None
 
 
-@pytest.mark.skipif(kernels.LIBRARY is None, reason="no C compiler when mute was installed")
+@compiled
+def test_the_widest_registers_of_the_cpu_are_used() -> None:
+    assert kernels.LIBRARY is not None
+    assert kernels.LIBRARY.mute_lanes() == kernels.widths()[0]
+
+
+@pytest.mark.parametrize(("capability", "most"), [("AVX512", 16), ("AVX2", 8), ("DEFAULT", 4)])
+def test_what_the_cpu_cannot_do_is_not_loaded(
+    capability: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    tried: list[int] = []
+    monkeypatch.setattr(kernels, "load_library", tried.append)
+    assert kernels._load() is None
+    assert tried == [lanes for lanes in (16, 8, 4) if lanes <= most]
+
+
+@compiled
 def test_kernels_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "AttentionCall", ctypes.c_int64)
     with pytest.raises(MuteError, match=r"_lanes.*another version of mute; install mute again"):

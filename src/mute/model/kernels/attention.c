@@ -22,10 +22,11 @@
 
 /* `AttentionCall` in Python. Backward is given all of it, forward what stands before to_mixed. */
 typedef struct {
-    int64_t units, batch, heads, queries, keys, size, q_row, k_row, tables, clip, threads;
+    int64_t units, batch, heads, queries, keys, size, tables, clip, threads;
+    int64_t q_unit, q_row, k_unit, k_row;   /* from one unit, one position to the next */
     int64_t mask_batch, mask_row;           /* strides, 0 where all sentences or queries share */
     const uint8_t *mask;                    /* 1 where a query may look */
-    const float *q, *k, *v;                 /* rows of q_row and k_row numbers, d of them its own */
+    const float *q, *k, *v;                 /* (units, batch, L or S, d), with those strides */
     const float *key_table, *value_table;   /* (tables, 2 · clip + 1, n), if tables > 0 */
     float *weights;                         /* (units, batch, heads, L, S rounded up) */
     float *mixed;                           /* (units, batch, L, d) */
@@ -198,20 +199,28 @@ INLINE void softmax_back(const Attention *a, const Desk *desk, const float *weig
     }
 }
 
+/* Where the queries of a unit's sentence begin, and its keys and values. */
+INLINE int64_t first_query(const Attention *a, int64_t item) {
+    return item / a->batch * a->q_unit + item % a->batch * a->queries * a->q_row;
+}
+
+INLINE int64_t first_key(const Attention *a, int64_t item) {
+    return item / a->batch * a->k_unit + item % a->batch * a->keys * a->k_row;
+}
+
 /* `relative` is a constant where this is called, so each case is compiled by itself. */
 INLINE void forward_heads(int relative, const Attention *a, Desk *desk, int64_t item) {
-    const int64_t n = a->size, d = a->heads * n, L = a->queries, S = a->keys;
+    const int64_t n = a->size, d = a->heads * n, L = a->queries;
     if (relative) lay_out_tables(a, desk, item / a->batch);
     lay_out_mask(a, desk, item % a->batch);
     for (int64_t head = 0; head < a->heads; head++) {
         float *weights = a->weights + (item * a->heads + head) * L * desk->padded;
-        const float *k = a->k + item * S * a->k_row + head * n;
-        const float *v = a->v + item * S * a->k_row + head * n;
-        lay_out_queries(a, desk, a->q + item * L * a->q_row + head * n);
-        lay_out_columns(a, desk, k);
+        const int64_t of_q = first_query(a, item) + head * n, of_k = first_key(a, item) + head * n;
+        lay_out_queries(a, desk, a->q + of_q);
+        lay_out_columns(a, desk, a->k + of_k);
         BY_ROWS(L, products, a, desk, desk->queries, n, relative ? desk->key_columns : 0, weights);
         softmax(a, desk, weights);
-        BY_ROWS(L, mixtures, a, desk, 1, weights, v, relative ? desk->value_vectors : 0,
+        BY_ROWS(L, mixtures, a, desk, 1, weights, a->v + of_k, relative ? desk->value_vectors : 0,
                 a->mixed + item * L * d + head * n, d);
     }
 }
@@ -231,7 +240,7 @@ INLINE void backward_heads(int relative, const Attention *a, Desk *desk, int64_t
     for (int64_t head = 0; head < a->heads; head++) {
         const float *weights = a->weights + (item * a->heads + head) * L * desk->padded;
         const float *to_mixed = a->to_mixed + item * L * d + head * n;
-        const int64_t of_q = item * L * a->q_row + head * n, of_k = item * S * a->k_row + head * n;
+        const int64_t of_q = first_query(a, item) + head * n, of_k = first_key(a, item) + head * n;
         lay_out_queries(a, desk, a->q + of_q);
         lay_out_columns(a, desk, a->v + of_k);
         BY_ROWS(L, products, a, desk, to_mixed, d, relative ? desk->value_columns : 0,
