@@ -100,19 +100,33 @@ INLINE void returns(int rows, int64_t j, const Attention *a, const Desk *desk, c
     }
 }
 
-/* Add Σ_i weight_{i,j} x_i over the pairs of every distance: (T, n). */
-INLINE void add_by_distance(const Attention *a, const Desk *desk, const float *weights,
-                            const float *x, int64_t x_row, float *to) {
+/* Add Σ_i weight_{i,j} x_i over the pairs of every distance: (T, n), `wide` registers at a time. */
+INLINE void add_wide(int wide, const Attention *a, const Desk *desk, const float *weights,
+                     const float *x, int64_t x_row, float *to) {
     const int64_t L = a->queries, S = a->keys;
     for (int64_t t = 0; t < L + S - 1; t++) {
         const int64_t begin = t < L - 1 ? L - 1 - t : 0, end = t < S ? L : L + S - 1 - t;
-        for (int64_t c = 0; c < a->size; c += LANES) {
-            floats sum = load(to + t * a->size + c);
+        for (int64_t c = 0; c < a->size; c += wide * LANES) {
+            float *at = to + t * a->size + c;
+            floats sums[ROWS];
+            for (int w = 0; w < wide; w++) sums[w] = load(at + w * LANES);
             for (int64_t i = begin; i < end; i++)
-                sum += weights[i * desk->padded + t - (L - 1) + i] * load(x + i * x_row + c);
-            store(to + t * a->size + c, sum);
+                for (int w = 0; w < wide; w++)
+                    sums[w] += weights[i * desk->padded + t - (L - 1) + i] *
+                               load(x + i * x_row + c + w * LANES);
+            for (int w = 0; w < wide; w++) store(at + w * LANES, sums[w]);
         }
     }
+}
+
+INLINE void add_by_distance(const Attention *a, const Desk *desk, const float *weights,
+                            const float *x, int64_t x_row, float *to) {
+    if (a->size % (ROWS * LANES) == 0)
+        add_wide(ROWS, a, desk, weights, x, x_row, to);
+    else if (a->size % (2 * LANES) == 0)
+        add_wide(2, a, desk, weights, x, x_row, to);
+    else
+        add_wide(1, a, desk, weights, x, x_row, to);
 }
 
 /* All of `count` rows. The last few are computed once more rather than one by one. */
