@@ -1,10 +1,12 @@
 """The compiled part of the package. Optional: without a C compiler all works, but trains slower."""
 
+import copy
 import platform
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/mute/model/kernels")
 OPTIONS = ["-O3", "-ffp-contract=fast", "-Wall", "-Wno-psabi"]
@@ -17,17 +19,29 @@ if platform.machine() in ("x86_64", "AMD64"):
     REGISTERS[8] = ["-mavx2", "-mfma"]
     REGISTERS[16] = [*REGISTERS[8], "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"]
 
+
+class BuildApart(build_ext):
+    """Each library with object files of its own, since all are made of the same sources."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """In a folder by its name; not of `self`, which others may be built by at the same time."""
+        apart = copy.copy(self)
+        apart.build_temp = str(Path(self.build_temp, ext.name))
+        build_ext.build_extension(apart, ext)
+
+
 setup(
+    cmdclass={"build_ext": BuildApart},
     ext_modules=[
         Extension(
             f"mute.model.kernels._lanes{lanes}",
             sources=[str(KERNELS / "attention.c"), str(KERNELS / "dropout.c")],
-            depends=[str(KERNELS / "vectors.h")],
+            depends=[str(KERNELS / "vectors.h"), "setup.py"],
             define_macros=[("LANES", str(lanes))],
             extra_compile_args=[*OPTIONS, *THREADS, *flags],
             extra_link_args=THREADS,
             optional=True,
         )
         for lanes, flags in REGISTERS.items()
-    ]
+    ],
 )

@@ -1,6 +1,7 @@
 """What a finished run leaves for tables and figures: a small JSON, `result.json`."""
 
 import json
+import statistics
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -124,10 +125,16 @@ def _fusion(fusion: Fusion) -> dict[str, Any]:
 
 
 def _curve(run: Path) -> list[dict[str, Any]]:
-    """The validations of a run, in order."""
-    kept = ("step", "loss", "bleu")
-    return [
-        {key: record[key] for key in kept}
-        for record in read_log(run)
-        if record["kind"] == "validation"
-    ]
+    """The validations of a run, in order, with the mean loss of training since the one before.
+
+    The latter is of the steps that the log tells of, through dropout and the units' noise.
+    """
+    curve, losses = [], []
+    for record in read_log(run):
+        if record["kind"] == "train":
+            losses.append(record["loss"])
+        elif record["kind"] == "validation":
+            point = {key: record[key] for key in ("step", "loss", "bleu")}
+            curve.append({**point, "train_loss": statistics.mean(losses) if losses else None})
+            losses = []
+    return curve

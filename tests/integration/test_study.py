@@ -136,7 +136,7 @@ def test_tables_need_nothing_but_the_results(
 def test_a_run_that_another_study_has_made_is_not_made_again(finished: Path) -> None:
     other = Study("other", "the same run", (SEQ,), baseline="seq", figures=())
     told: list[str] = []
-    outcome, _ = run_study(other, runs_of(other, "toy"), 1, 1, told.append)
+    outcome, _ = run_study(other, runs_of(other, "toy"), 1, told.append)
     assert outcome.finished == ["seq-seed1"]
     ours, theirs = read_results(other, "toy")["seq"][0], read(finished / "seq-seed1.json")
     assert ours["study"] == "other"
@@ -170,7 +170,7 @@ def test_a_plan_says_what_is_finished_and_what_it_takes(
     }
     assert list(rows) == ["relative-seed1", "seq-seed1", "relative-seed2", "seq-seed2"]
     parameters = read(finished / "seq-seed1.json")["parameters"]
-    assert f"finished 12 {parameters / 1e6:.2f}M 0.0" in rows["seq-seed1"]
+    assert f"finished 12 400 {parameters / 1e6:.2f}M 0.0" in rows["seq-seed1"]
     assert "to do 12" in rows["seq-seed2"]
     assert rows["seq-seed2"].endswith("—")
 
@@ -190,22 +190,28 @@ def test_a_study_that_was_stopped_goes_on(place: Path) -> None:
         if sentence.startswith("seq-seed5: begun"):
             os.kill(os.getpid(), signal.SIGTERM)
 
-    first, table = run_study(study, runs, 1, 1, stop_at_the_second)
+    first, table = run_study(study, runs, 1, stop_at_the_second)
     assert (first.finished, first.stopped) == (["relative-seed5"], ["seq-seed5"])
     assert table is not None
     assert "Not run yet: MUTE + Bias + Seq." in table.read_text()
     with pytest.raises(MuteError, match="stopped with 1 run to go; 'again' goes on from there"):
         check(first, "again")
-    second, _ = run_study(study, runs, 1, 1, lambda _: None)
+    second, _ = run_study(study, runs, 1, lambda _: None)
     assert second.finished == ["relative-seed5", "seq-seed5"]
 
 
 def test_each_run_may_have_several_processes(place: Path) -> None:
     study = Study("together", "one system", (SEQ,), baseline="seq", figures=())
-    runs = runs_of(study, "toy", seeds=[6], overrides=["train.batch_tokens=200"])
-    outcome, _ = run_study(study, runs, 1, 2, lambda _: None)
+    settings = ["train.batch_tokens=200"]
+    runs = runs_of(study, "toy", seeds=[6], overrides=settings, processes=2)
+    outcome, _ = run_study(study, runs, 1, lambda _: None)
     assert (outcome.finished, outcome.failed) == (["seq-seed6"], {})
-    assert read_results(study, "toy")["seq"][0]["steps"] == 12
+    (result,) = read_results(study, "toy")["seq"]
+    assert (result["steps"], result["batches_per_step"]) == (12, 2)
+    alone = runs_of(study, "toy", [6], [*settings, "train.accumulate=2"])
+    assert alone[0].finished(), "one process with two batches trains the same"
+    with pytest.raises(MuteError, match=r"processes × train.accumulate was 2, is 1"):
+        run_study(study, runs_of(study, "toy", [6], settings), 1, lambda _: None)
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -236,7 +242,7 @@ def test_a_second_study_leaves_the_first_ones_runs_alone(place: Path) -> None:
         (runs[0].folder / name).write_text(text)
     with (runs[0].folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # as the first one's worker has it
-        outcome, _ = run_study(study, runs, 1, 1, lambda _: None)
+        outcome, _ = run_study(study, runs, 1, lambda _: None)
     assert "another process is at this run" in outcome.failed["seq-seed9"]
     assert {name: (runs[0].folder / name).read_text() for name in said} == said
 
@@ -279,7 +285,11 @@ def test_what_is_measured_goes_into_the_table(finished: Path) -> None:
     measure(Trained(study, "toy", twice), print)
     found = read(finished / FILE)
     assert found["columns"]["seq"]["tokens/s"] > 0
-    assert 0.36 < found["columns"]["seq"]["FFN outputs"] < 2.72
+    config = results["seq"][0]["config"]
+    source = config["data"]["dev"]["source"]
+    assert run("analyze", config["train"]["run"], "--src", source, "--out", "page") == 0
+    analysed = read(Path("page", "analysis.json"))["diversity"]["overall"]["ffn_outputs"]
+    assert found["columns"]["seq"]["FFN outputs"] == pytest.approx(analysed)
     labels = [row["label"] for row in found["rows"]]
     assert "+ Relative, average of 2 seeds" in labels
     average = found["rows"][labels.index("MUTE + Bias + Seq, average of 2 seeds")]["scores"][0]
@@ -319,6 +329,8 @@ def test_models_of_another_machine_are_missed_in_words(finished: Path) -> None:
         (["main", "--task", "toy"], "configs/toy/transformer.yaml: cannot be read"),
         (["pair", "--task", "toy", "--seeds", "one"], "--seeds one: should be numbers"),
         (["pair", "--task", "toy", "--measure"], "--measure: goes with --dry-run"),
+        (["pair", "--tables", "--seeds", "1"], "--tables: makes the tables of all results that"),
+        (["pair", "--tables", "--systems", "seq"], "--tables: makes the tables of all results"),
     ],
 )
 def test_a_mistake_is_one_sentence(

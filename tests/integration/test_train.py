@@ -92,6 +92,8 @@ def test_a_finished_run_leaves_its_result(uninterrupted: Path) -> None:
     result = json.loads((uninterrupted / "result.json").read_text())
     assert result["config"]["model"]["units"] == 3
     assert [point["step"] for point in result["curve"]] == [6, 12]
+    (first,) = (each["loss"] for each in records(uninterrupted, "train"))
+    assert [point["train_loss"] for point in result["curve"]] == [first, None]
     assert (result["steps"], result["refused_steps"]) == (12, 0)
     assert result["best"]["dev_bleu"] == max(point["bleu"] for point in result["curve"])
     logged = {record["step"]: record["alpha"] for record in records(uninterrupted, "units")}

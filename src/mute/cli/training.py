@@ -222,15 +222,20 @@ def study_command(
     if not name:
         raise MuteError("which study? 'mute study --list' shows what there are")
     chosen = find_study(name)
+    if tables and (seeds or systems or overrides):
+        raise MuteError(
+            "--tables: makes the tables of all results that there are; leave --seeds, --systems "
+            "and --set out"
+        )
     if tables:
         typer.echo(study.make_tables(chosen, task_folder(task).name, typer.echo))
         return
     only = systems.split(",") if systems else []
-    runs = runs_of(chosen, task, _seeds(seeds), overrides or [], only)
+    runs = runs_of(chosen, task, _seeds(seeds), overrides or [], only, processes)
     if dry_run:
         Console().print(plan.render(plan.plan(runs, measure=measure)))
         return
-    outcome, table = study.run_study(chosen, runs, jobs, processes, typer.echo)
+    outcome, table = study.run_study(chosen, runs, jobs, typer.echo)
     if table:
         typer.echo(table.read_text(encoding="utf-8"))
     runner.check(outcome, shlex.join(["mute", *sys.argv[1:]]))

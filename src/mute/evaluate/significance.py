@@ -51,10 +51,8 @@ class Comparison:
 
     @property
     def dagger(self) -> str:
-        """The paper's mark: † for p < 0.05, †† for p < 0.01, of a system that is better."""
-        if self.difference <= 0 or self.p >= 0.05:
-            return ""
-        return "††" if self.p < 0.01 else "†"
+        """The paper's mark."""
+        return dagger(self.difference, self.p)
 
     @property
     def verdict(self) -> str:
@@ -64,6 +62,13 @@ class Comparison:
             return f"no significant difference {chance}"
         direction = "better" if self.difference > 0 else "worse"
         return f"significantly {direction} {chance}"
+
+
+def dagger(difference: float, p: float) -> str:
+    """The paper's mark: † for p < 0.05, †† for p < 0.01, of a system that is better."""
+    if difference <= 0 or p >= 0.05:
+        return ""
+    return "††" if p < 0.01 else "†"
 
 
 def p_value(p: float, *, equals: str = "") -> str:

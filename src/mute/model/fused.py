@@ -169,6 +169,7 @@ def _steps(name: str, x: Tensor) -> dict[str, int]:
     units, batch, length, n = x.shape
     if x.is_contiguous():
         return {f"{name}_unit": batch * length * n, f"{name}_row": n}
+    assert x.movedim(0, -2).is_contiguous(), "rows lie one after the other"
     return {f"{name}_unit": n, f"{name}_row": units * n}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mute.studies.definitions import Study
-from mute.studies.grid import read_results, results_folder
+from mute.studies.grid import batches_per_step, read_results, results_folder
 from mute.studies.summary import Row, Spread, Summary, spread
 
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dra
     for row in summary.rows:
         by_tokens: dict[float, list[float]] = defaultdict(list)
         for result in results.get(row.system or "", []):
-            settings = result["config"]["train"]
-            batches = result.get("batches_per_step") or settings["accumulate"]
-            per_step = settings["batch_tokens"] * batches / 1e6
+            tokens = result["config"]["train"]["batch_tokens"]
+            per_step = tokens * batches_per_step(result) / 1e6
             for point in result["curve"]:
                 by_tokens[point["step"] * per_step].append(point["bleu"])
         if by_tokens:

@@ -20,8 +20,10 @@ from mute.train.checkpoint import checkpoints
 from mute.train.folder import prepared_anew
 
 CONFIGS, RUNS, RESULTS = Path("configs"), Path("runs"), Path("results")
-# What does not change a run's outcome: two runs that differ in these alone are the same.
-WITHOUT_EFFECT = ("train.run", "train.max_bad_steps")
+# What does not change a run's outcome: two runs that differ in these alone are the same. How many
+# batches a step has does, but not which process computes them.
+WITHOUT_EFFECT = ("train.run", "train.max_bad_steps", "train.accumulate")
+BATCHES = "processes × train.accumulate"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Run:
     system: System
     seed: int
     config: Config
+    processes: int = 1
+    """That train it together."""
 
     @property
     def name(self) -> str:
@@ -52,7 +56,9 @@ class Run:
 
     def finished(self) -> bool:
         """Whether its result is there, and of this very config."""
-        return self.result_file.is_file() and same_run(read_json(self.result_file), self.config)
+        if not self.result_file.is_file():
+            return False
+        return same_run(read_json(self.result_file), self.config, self.processes)
 
 
 def results_folder(study: str, task: str) -> Path:
@@ -82,6 +88,7 @@ def runs_of(
     seeds: Sequence[int] = (),
     overrides: Sequence[str] = (),
     systems: Sequence[str] = (),
+    processes: int = 1,
 ) -> list[Run]:
     """Every run of a study, seed by seed, so that each system has one before any has two.
 
@@ -91,6 +98,7 @@ def runs_of(
         seeds: other ones than the study's own
         overrides: settings of all runs, such as train.steps=100; they win over the study's
         systems: only these of the study's, by name
+        processes: that each run is trained by
 
     Raises:
         MuteError: the task or a system is not there, or a setting of it is wrong.
@@ -108,7 +116,14 @@ def runs_of(
             raise MuteError(f"'{name}' is no system of '{study.name}'; there are {names}")
     seeds = seeds or study.seeds
     return [
-        Run(study.name, folder.name, system, seed, _config(study, folder, system, seed, overrides))
+        Run(
+            study.name,
+            folder.name,
+            system,
+            seed,
+            _config(study, folder, system, seed, overrides),
+            processes,
+        )
         for seed in seeds
         for system in known
         if not systems or system.name in systems
@@ -131,13 +146,13 @@ def _config(
     return config
 
 
-def find_twin(config: Config) -> Path | None:
+def find_twin(config: Config, processes: int) -> Path | None:
     """The folder of a finished run of the same config, by another study or by hand."""
     _, training = sections(config)
     for file in (*RUNS.glob("*/result.json"), *RUNS.glob("study/*/*/*/result.json")):
         run = file.parent
         another = run != Path(training.run) and checkpoints(run / "checkpoints")
-        if another and same_run(read_json(file), config) and same_data(run, config):
+        if another and same_run(read_json(file), config, processes) and same_data(run, config):
             return run
     return None
 
@@ -151,22 +166,30 @@ def same_data(run: Path, config: Config) -> bool:
     return not prepared_anew(run, prepared.digest)
 
 
-def same_run(result: dict[str, Any], config: Config) -> bool:
+def same_run(result: dict[str, Any], config: Config, processes: int) -> bool:
     """Whether a result is what a run of `config` leaves."""
     try:
-        return not differing(result, config)
+        return not differing(result, config, processes)
     except (KeyError, ValidationError):  # of a version with other settings
         return False
 
 
-def differing(result: dict[str, Any], config: Config) -> dict[str, tuple[Any, Any]]:
-    """The settings, of those that matter, that a result's run had otherwise than `config`.
+def differing(result: dict[str, Any], config: Config, processes: int) -> dict[str, tuple[Any, Any]]:
+    """What matters in which a result's run was otherwise than one of `config` would be.
 
     Raises:
         KeyError, ValidationError: the result has settings of another version of mute.
     """
     before = Config.model_validate(result["config"]).model_dump(mode="json")
-    return differences(before, config.model_dump(mode="json"), WITHOUT_EFFECT)
+    found = differences(before, config.model_dump(mode="json"), WITHOUT_EFFECT)
+    _, training = sections(config)
+    then, now = batches_per_step(result), processes * training.accumulate
+    return {**found, BATCHES: (then, now)} if then != now else found
+
+
+def batches_per_step(result: dict[str, Any]) -> int:
+    """Of all processes together; early results do not tell, and are of one."""
+    return int(result.get("batches_per_step") or result["config"]["train"].get("accumulate", 1))
 
 
 def as_today(config: dict[str, Any]) -> dict[str, Any]:
@@ -186,7 +209,7 @@ def check_results_are_kept(runs: Sequence[Run]) -> None:
     for run in runs:
         if run.result_file.is_file() and not run.finished():
             try:
-                why = told(differing(read_json(run.result_file), run.config))
+                why = told(differing(read_json(run.result_file), run.config, run.processes))
             except (KeyError, ValidationError):
                 why = "it has settings of another version of mute"
             raise MuteError(

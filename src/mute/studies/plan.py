@@ -27,6 +27,8 @@ class Planned:
     label: str
     state: str
     steps: int
+    batch: int
+    """The tokens of a step, those of all processes."""
     parameters: int
     guessed: bool
     """Whether the vocabulary is not prepared yet, and the parameters so a guess."""
@@ -51,6 +53,7 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
                 run.system.label,
                 state,
                 training.steps,
+                run.processes * training.accumulate * training.batch_tokens,
                 parameter_count(run.config.model, sizes),
                 not known,
                 0.0 if share == 0 else None if whole is None else share * whole,
@@ -63,7 +66,7 @@ def _state(run: Run, steps: int) -> tuple[str, float]:
     """How far a run is, in words, and which share of its training is still to do."""
     if run.finished():
         return "finished", 0.0
-    if twin := find_twin(run.config):
+    if twin := find_twin(run.config, run.processes):
         return f"is {twin}", 0.0
     if saved := checkpoints(run.folder / "checkpoints"):
         done = step_of(saved[-1])
@@ -84,19 +87,23 @@ def render(planned: Sequence[Planned]) -> Table:
     from rich.table import Table
 
     guessed = any(each.guessed for each in planned)
-    note = "~: the data is not prepared, so the size of the vocabulary is guessed"
+    note = (
+        "~: the data is not prepared ('mute prepare CONFIG' does that), so the size of the "
+        "vocabulary is guessed, and hours cannot be measured"
+    )
     table = Table(box=box.SIMPLE_HEAD, caption=note if guessed else None, caption_justify="left")
     for heading in ("run", "system", "state"):
         table.add_column(heading, no_wrap=heading == "run", overflow="fold")
-    for heading in ("steps", "parameters", "hours"):
+    for heading in ("steps", "tokens/step", "parameters", "hours"):
         table.add_column(heading, justify="right", no_wrap=True)
     for each in planned:
         about = "~" if each.guessed else ""
         hours = "—" if each.hours is None else f"{each.hours:.1f}"
         row = (each.name, each.label, each.state)
-        table.add_row(*row, f"{each.steps:,}", f"{about}{each.parameters / 1e6:.2f}M", hours)
+        size = f"{about}{each.parameters / 1e6:.2f}M"
+        table.add_row(*row, f"{each.steps:,}", f"{each.batch:,}", size, hours)
     known = [each.hours for each in planned if each.hours is not None]
     if len(known) == len(planned):
         table.add_section()
-        table.add_row("all", "", "", "", "", f"{sum(known):.1f}")
+        table.add_row("all", *[""] * 5, f"{sum(known):.1f}")
     return table

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+import torch
+
 from mute.config import Config
 from mute.cores import core_count
 from mute.errors import MuteError
@@ -48,19 +50,20 @@ class _Child:
     process: subprocess.Popen[bytes]
     output: IO[bytes]
     folder: Path
+    slot: int
+    """Which of the runs at a time it is."""
 
 
 class Runner:
     """Runs what is not finished.
 
     Args:
-        jobs: how many runs at a time; with several, each has its share of the CPU's cores
-        processes: of each run, by torchrun; 1 for none
+        jobs: how many runs at a time; with several, each has its share of the cores and the GPUs
         tell: says what happens
     """
 
-    def __init__(self, jobs: int, processes: int, tell: Tell) -> None:
-        self.jobs, self.processes, self.tell = jobs, processes, tell
+    def __init__(self, jobs: int, tell: Tell) -> None:
+        self.jobs, self.tell = jobs, tell
         self.children: list[_Child] = []
         self.asked_to_stop = False
 
@@ -89,7 +92,7 @@ class Runner:
             child.process.send_signal(signal.SIGTERM)
 
     def _start(self, run: Run) -> _Child:
-        config = _in_twins_folder(run.config)
+        config = _in_twins_folder(run)
         _, training = sections(config)
         folder = Path(training.run)
         request = {
@@ -107,30 +110,24 @@ class Runner:
             write_json(request, folder / "request.json")
             (folder / OUTPUT).write_bytes(b"")
         output = (folder / OUTPUT).open("ab")
+        slot = min(set(range(self.jobs)) - {child.slot for child in self.children})
         process = subprocess.Popen(  # noqa: S603 (our own words)
-            [*self._launcher(), "mute.studies.worker", str(folder / "request.json")],
+            [*_launcher(run.processes), "mute.studies.worker", str(folder / "request.json")],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env=self._environment(),
+            env={**os.environ, **self._share(run.processes, slot)},
             start_new_session=True,  # Ctrl-C is for us: a child has to be asked to save
         )
         self.tell(f"{run.name}: begun, in {folder}")
-        return _Child(run, process, output, folder)
+        return _Child(run, process, output, folder, slot)
 
-    def _launcher(self) -> list[str]:
-        if self.processes == 1:
-            return [sys.executable, "-m"]
-        torchrun = [sys.executable, "-m", "torch.distributed.run"]
-        # A free port of its own: several runs at a time must not meet.
-        meeting = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
-        return [*torchrun, "--nproc-per-node", str(self.processes), *meeting, "-m"]
-
-    def _environment(self) -> dict[str, str]:
+    def _share(self, processes: int, slot: int) -> dict[str, str]:
+        """The environment's words for one run's share of the machine."""
         if self.jobs == 1:
-            return dict(os.environ)
-        threads = max(1, core_count() // (self.jobs * self.processes))
-        return {**os.environ, "OMP_NUM_THREADS": str(threads)}
+            return {}
+        threads = max(1, core_count() // (self.jobs * processes))
+        return {"OMP_NUM_THREADS": str(threads), **share_of_gpus(processes, slot, visible_gpus())}
 
     def _reap(self, outcome: Outcome) -> None:
         for child in [each for each in self.children if each.process.poll() is not None]:
@@ -166,14 +163,42 @@ class Runner:
                 signal.signal(number, handler)
 
 
+def _launcher(processes: int) -> list[str]:
+    if processes == 1:
+        return [sys.executable, "-m"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run"]
+    # A free port of its own: several runs at a time must not meet.
+    meeting = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
+    return [*torchrun, "--nproc-per-node", str(processes), *meeting, "-m"]
+
+
+def visible_gpus() -> list[str]:
+    """As CUDA_VISIBLE_DEVICES names them."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is not None:
+        return [each.strip() for each in named.split(",") if each.strip()]
+    return [str(number) for number in range(torch.cuda.device_count())]
+
+
+def share_of_gpus(processes: int, slot: int, gpus: Sequence[str]) -> dict[str, str]:
+    """A GPU for each process of a run, others than those of the runs beside it if there are enough.
+
+    Without it all runs would take the first ones.
+    """
+    if processes > len(gpus):  # none, or torchrun's processes say that they are too many
+        return {}
+    own = [gpus[(slot * processes + number) % len(gpus)] for number in range(processes)]
+    return {"CUDA_VISIBLE_DEVICES": ",".join(own)}
+
+
 def in_order(runs: Sequence[Run]) -> list[Run]:
     """As they stand, but first what has been trained elsewhere: its result costs minutes only."""
-    return sorted(runs, key=lambda run: find_twin(run.config) is None)
+    return sorted(runs, key=lambda run: find_twin(run.config, run.processes) is None)
 
 
-def _in_twins_folder(config: Config) -> Config:
+def _in_twins_folder(run: Run) -> Config:
     """The config with the run folder of a finished run that is the same, if there is one."""
-    twin = find_twin(config)
+    config, twin = run.config, find_twin(run.config, run.processes)
     if twin is None or config.train is None:
         return config
     return config.model_copy(update={"train": config.train.model_copy(update={"run": str(twin)})})

@@ -17,7 +17,7 @@ from mute.studies.tables import MARKDOWN, write_tables
 
 
 def run_study(
-    study: Study, runs: Sequence[Run], jobs: int, processes: int, tell: Tell
+    study: Study, runs: Sequence[Run], jobs: int, tell: Tell
 ) -> tuple[Outcome, Path | None]:
     """Run or go on with what is not finished, and make the tables of what is.
 
@@ -25,7 +25,6 @@ def run_study(
         study: which
         runs: all of it
         jobs: how many at a time
-        processes: of each run
         tell: says what happens
 
     Returns:
@@ -38,7 +37,7 @@ def run_study(
     for run in runs:
         if not run.finished():
             load_prepared(sections(run.config)[0])  # better told once than by every run
-    outcome = Runner(jobs, processes, tell).perform(runs)
+    outcome = Runner(jobs, tell).perform(runs)
     task = runs[0].task
     if len(outcome.finished) == len(runs):
         measure(Trained(study, task, read_results(study, task)), tell)

@@ -10,9 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from mute.configdiff import differences
+from mute.errors import MuteError
+from mute.evaluate.significance import dagger
 from mute.studies import comparisons, measures
 from mute.studies.definitions import Study, System
-from mute.studies.grid import WITHOUT_EFFECT, as_today, read_json, read_results, results_folder
+from mute.studies.grid import (
+    BATCHES,
+    WITHOUT_EFFECT,
+    as_today,
+    batches_per_step,
+    read_json,
+    read_results,
+    results_folder,
+    runs_of,
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,8 @@ class Row:
     """The system that is its baseline, if that is not the study's."""
     mixed: list[str] = field(default_factory=list)
     """Settings that its runs do not share, but for the seed: then the mean is of little worth."""
+    unlike: list[str] = field(default_factory=list)
+    """Settings that its baseline has otherwise, though the study does not mean it to."""
 
 
 @dataclass(frozen=True)
@@ -99,19 +112,13 @@ def spread(values: Iterable[float]) -> Spread | None:
     return Spread(statistics.mean(known), deviation, len(known))
 
 
-def dagger(differences: Sequence[float], p: Sequence[float]) -> str:
-    """The paper's mark, if every seed earns it: † for p < 0.05, †† for p < 0.01, and better."""
-    if not p or min(differences) <= 0 or max(p) >= 0.05:
-        return ""
-    return "††" if max(p) < 0.01 else "†"
-
-
 def summarise(study: Study, task: str) -> Summary:
     """All that the results' files say of a study."""
     folder = results_folder(study.name, task)
     results = read_results(study, task)
     compared = _read(folder / comparisons.FILE)
     measured = measures.up_to_date(_read(folder / measures.FILE), results)
+    declared = _declared(study, task)
     rows = [
         _row(
             system,
@@ -119,6 +126,7 @@ def summarise(study: Study, task: str) -> Summary:
             results[study.baseline_of(system)],
             compared,
             measured,
+            declared.get(system.name),
         )
         for system in study.systems_for(task)
         if results[system.name]
@@ -152,11 +160,13 @@ def _row(
     baseline: list[dict[str, Any]],
     compared: dict[str, Any],
     measured: dict[str, Any],
+    declared: set[str] | None,
 ) -> Row:
     dev, tests = _of_best(results)
     of_runs = [compared.get(f"{system.name}-seed{result['seed']}", {}) for result in results]
     pairs = {test: [each.get(test) for each in of_runs] for test in tests}
     seconds = [result["seconds"] for result in results if result["seconds"] is not None]
+    unlike = [] if declared is None else _mixed([*baseline, *results], declared)
     return Row(
         system.label,
         dev,
@@ -166,25 +176,25 @@ def _row(
         results[0]["parameters"],
         [result["seed"] for result in results],
         [result["steps"] for result in results],
-        {
-            name: _variant(name, results)
-            for name in VARIANTS
-            if all(name in result for result in results)  # earlier versions knew fewer
-        },
+        {name: _variant(name, results) for name in VARIANTS if _says_something(name, results)},
         {
             test: [each and each["p"] for each in of_test]
             for test, of_test in pairs.items()
             if any(of_test)
         },
         {
-            test: dagger([each["difference"] for each in of_test], [each["p"] for each in of_test])
+            test: dagger(
+                min(each["difference"] for each in of_test), max(each["p"] for each in of_test)
+            )
             for test, of_test in pairs.items()
-            if all(of_test)  # a seed that was not compared has not earned it
+            # Every seed has to earn it, and one that was not compared has not.
+            if all(of_test) and not unlike
         },
         measured.get("columns", {}).get(system.name, {}),
         statistics.mean(seconds) / 3600 if seconds else None,
         system.baseline,
         _mixed(results),
+        unlike,
     )
 
 
@@ -197,21 +207,52 @@ def _variant(name: str, results: list[dict[str, Any]]) -> Variant:
     return Variant(*_scores([result[name] for result in results]), note)
 
 
+def _says_something(name: str, results: list[dict[str, Any]]) -> bool:
+    """Not an average that reaches back into the first half of a run, far below the best model."""
+    if not all(name in result for result in results):  # earlier versions knew fewer
+        return False
+    return name != "average" or all(
+        _first_averaged(result) > result["steps"] / 2 for result in results
+    )
+
+
 def _averaged(result: dict[str, Any]) -> str:
-    """Which checkpoints an average is of: some of a short run's are far from its end."""
+    """Which checkpoints an average is of."""
+    count, first = result["average"]["checkpoints"], _first_averaged(result)
+    return f"{count} checkpoints from step {first:,} on"
+
+
+def _first_averaged(result: dict[str, Any]) -> int:
     count, every = result["average"]["checkpoints"], result["config"]["train"]["save_every"]
+    last = int(result["steps"])
     # The last checkpoint is of the last step; those before it are of multiples.
-    before = (result["steps"] - 1) // every * every
-    return f"{count} checkpoints from step {before - (count - 2) * every:,} on"
+    return last if count == 1 else (last - 1) // every * every - (count - 2) * every
 
 
-def _mixed(results: list[dict[str, Any]]) -> list[str]:
+def _mixed(results: Sequence[dict[str, Any]], expected: Iterable[str] = ()) -> list[str]:
+    """The settings that runs do not share, but for the seed and those that are expected."""
     first, *others = (as_today(result["config"]) for result in results)
-    expected = (*WITHOUT_EFFECT, "train.seed")
-    keys = _in_order(key for other in others for key in differences(first, other, expected))
-    # Earlier versions did not tell; a step of several processes is another step.
-    sizes = {result["batches_per_step"] for result in results if "batches_per_step" in result}
-    return [*keys, "processes × train.accumulate"] if len(sizes) > 1 else keys
+    apart = (*WITHOUT_EFFECT, "train.seed", *expected)
+    keys = _in_order(key for other in others for key in differences(first, other, apart))
+    return [*keys, BATCHES] if len(set(map(batches_per_step, results))) > 1 else keys
+
+
+def _declared(study: Study, task: str) -> dict[str, set[str]]:
+    """By system, the settings in which it is meant to differ from its baseline, by the configs.
+
+    Those of a task that is not here are not known: then nothing can be said of any system.
+    """
+    try:
+        runs = runs_of(study, task, seeds=study.seeds[:1])
+    except MuteError:
+        return {}
+    configs = {run.system.name: run.config.model_dump(mode="json") for run in runs}
+    return {
+        run.system.name: set(
+            differences(configs[study.baseline_of(run.system)], configs[run.system.name], ())
+        )
+        for run in runs
+    }
 
 
 def _further_row(row: dict[str, Any], baseline: Scores) -> Row:

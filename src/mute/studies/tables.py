@@ -137,6 +137,12 @@ def _footer(summary: Summary) -> str:
         for row in summary.rows
         if row.mixed
     ]
+    lines += [
+        f"Beware: {row.label} and its baseline differ in more than they should, so there are no "
+        f"daggers: {', '.join(row.unlike)}."
+        for row in summary.rows
+        if row.unlike
+    ]
     if summary.missing:
         lines.append(f"Not run yet: {'; '.join(summary.missing)}.")
     if summary.signatures:

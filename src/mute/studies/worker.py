@@ -99,7 +99,10 @@ def _counts(data: DataConfig, hypotheses: Path) -> dict[str, str]:
 
 def _is_trained(run: Path, config: Config) -> bool:
     file = run / RESULT
-    return file.is_file() and same_run(read_json(file), config) and same_data(run, config)
+    if not file.is_file():
+        return False
+    processes = int(os.environ.get("WORLD_SIZE", "1"))  # by torchrun
+    return same_run(read_json(file), config, processes) and same_data(run, config)
 
 
 def _is_of_study(run: Path) -> bool:

@@ -4,7 +4,7 @@ import torch
 from mute.model import dropout as module
 from mute.model.context import Context
 from mute.model.dropout import Dropout
-from mute.model.kernels import LIBRARY
+from mute.model.kernels import LIBRARY, load_library, widths
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import build
 from tests.unit.model.oracle import small
@@ -45,6 +45,17 @@ def test_it_drops_at_its_rate_and_keeps_the_mean(p: float) -> None:
     assert abs(share - p) < 5 * (p * (1 - p) / x.numel()) ** 0.5
     assert abs(dropped.mean() - 1) < 0.01
     assert dropped.unique().numel() == 2
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
+def test_the_width_of_registers_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(3, 101)
+    dropped = []
+    for lanes in widths():
+        monkeypatch.setattr(module, "LIBRARY", load_library(lanes))
+        torch.manual_seed(1)
+        dropped.append(Dropout(0.3)(x))
+    assert all(torch.equal(each, dropped[0]) for each in dropped)
 
 
 def test_neighbours_are_independent() -> None:

@@ -63,6 +63,8 @@ def with_whole_lanes(**settings: object) -> ModelConfig:
         {},
         {"relative_positions": 0},
         {"relative_positions": 40},
+        {"d_model": 16},
+        {"d_model": 64},
         {"d_model": 96},
         {"units": 3, "bias": ["identity", "swap", "mask"], "sample_rate": 1.0},
         {"units": 3, "bias": ["swap"], "sample_rate": 0.0},
@@ -82,7 +84,10 @@ def test_training_is_the_same_as_with_the_plain_form(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     use(lanes, monkeypatch)
-    plain = double(with_whole_lanes(**settings)).train()
+    config = with_whole_lanes(**settings)
+    if config.d_model // config.heads % lanes:
+        pytest.skip("a head smaller than a register")
+    plain = double(config).train()
     for weight in plain.parameters():
         weight.data /= weight.size(-1) ** 0.5 if weight.dim() else 1  # what float32 is meant for
     model = copy.deepcopy(plain).float()
@@ -128,23 +133,21 @@ def test_a_mask_may_be_one_for_all() -> None:
 @compiled
 @pytest.mark.parametrize("cross", [False, True])
 def test_units_that_lie_side_by_side_are_not_laid_out_anew(cross: bool) -> None:
-    def leaves(*shape: int) -> Tensor:
+    def together(*shape: int) -> Tensor:
         """As one product for all units gives them: (B, L, U, n) seen as (U, B, L, n)."""
         return torch.randn(*shape).movedim(2, 0).requires_grad_()
 
-    inputs = [leaves(3, 5, 2, 32), leaves(3, 4, 2, 64)] if cross else [leaves(3, 5, 2, 96)]
+    inputs = [together(3, 5, 2, 32), together(3, 4, 2, 64)] if cross else [together(3, 5, 2, 96)]
     apart = [x.detach().contiguous().requires_grad_() for x in inputs]
     mask, upstream = torch.ones(1, 1, 1, 1, dtype=torch.bool), torch.randn(2, 3, 5, 32)
-    outputs = []
+    outputs, gradients = [], []
     for given in (inputs, apart):
         outputs.append(fused_attention(given[0], given[1] if cross else None, 2, mask))
-        outputs[-1].backward(upstream)
+        gradients.append(torch.autograd.grad(outputs[-1], given, upstream))
     assert torch.equal(*outputs)
-    for x, y in zip(inputs, apart, strict=True):
-        assert x.grad is not None
-        assert y.grad is not None
-        assert torch.equal(x.grad, y.grad)
-        assert x.grad.stride() == x.stride()
+    for x, of_x, expected in zip(inputs, *gradients, strict=True):
+        assert torch.equal(of_x, expected)
+        assert of_x.stride() == x.stride()
 
 
 @compiled

@@ -1,4 +1,5 @@
 import ctypes
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -58,4 +59,33 @@ def test_what_the_cpu_cannot_do_is_not_loaded(
 def test_kernels_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "AttentionCall", ctypes.c_int64)
     with pytest.raises(MuteError, match=r"_lanes.*another version of mute; install mute again"):
+        kernels._load()
+
+
+@compiled
+def test_kernels_for_other_registers_than_their_name_says_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    of_four = find_spec("mute.model.kernels._lanes4")
+    monkeypatch.setattr(kernels, "find_spec", lambda _: of_four)
+    assert kernels.load_library(4)
+    with pytest.raises(MuteError, match=r"_lanes4.*another version"):
+        kernels.load_library(8)
+
+
+def test_what_is_left_of_another_version_is_in_nobodys_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    good = ctypes.CDLL(None)
+
+    def load(lanes: int) -> ctypes.CDLL | None:
+        if lanes == 16:
+            raise MuteError("of another version")
+        return good if lanes == 8 else None
+
+    monkeypatch.setattr(kernels, "load_library", load)
+    monkeypatch.setattr(kernels, "widths", lambda: (16, 8, 4))
+    assert kernels._load() is good
+    monkeypatch.setattr(kernels, "widths", lambda: (16, 4))
+    with pytest.raises(MuteError, match="of another version"):
         kernels._load()

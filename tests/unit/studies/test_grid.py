@@ -36,14 +36,14 @@ def test_a_run_of_the_same_settings_and_text_is_a_twin(
     trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared_as("A", monkeypatch)
-    assert grid.find_twin(config("runs/other")) == trained
+    assert grid.find_twin(config("runs/other"), 1) == trained
 
 
 def test_one_of_text_that_was_prepared_otherwise_is_not(
     trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared_as("B", monkeypatch)
-    assert grid.find_twin(config("runs/other")) is None
+    assert grid.find_twin(config("runs/other"), 1) is None
 
 
 def test_before_the_text_is_prepared_settings_alone_count(
@@ -53,7 +53,7 @@ def test_before_the_text_is_prepared_settings_alone_count(
         raise MuteError("no prepared data")
 
     monkeypatch.setattr(grid, "load_prepared", missing)
-    assert grid.find_twin(config("runs/other")) == trained
+    assert grid.find_twin(config("runs/other"), 1) == trained
 
 
 def test_a_setting_that_is_new_has_its_default_in_older_results() -> None:
@@ -61,3 +61,22 @@ def test_a_setting_that_is_new_has_its_default_in_older_results() -> None:
     del before["train"]["r_drop"]
     assert grid.as_today(before) == config("a").model_dump(mode="json")
     assert grid.as_today({"of": "somebody else"}) == {"of": "somebody else"}
+
+
+@pytest.mark.parametrize(
+    ("processes", "accumulate", "same"), [(4, 1, True), (2, 2, True), (1, 4, True), (1, 1, False)]
+)
+def test_what_counts_is_how_many_batches_a_step_has(
+    processes: int, accumulate: int, same: bool
+) -> None:
+    """Four processes with a batch each train what one does with four."""
+    of_four = {"config": config("a").model_dump(mode="json"), "batches_per_step": 4}
+    training = config("b").train
+    assert training is not None
+    update = {"train": training.model_copy(update={"accumulate": accumulate})}
+    assert grid.same_run(of_four, config("b").model_copy(update=update), processes) == same
+
+
+def test_results_that_do_not_tell_of_processes_are_of_one() -> None:
+    assert grid.same_run({"config": config("a").model_dump(mode="json")}, config("b"), 1)
+    assert not grid.same_run({"config": config("a").model_dump(mode="json")}, config("b"), 2)

@@ -1,7 +1,12 @@
+from pathlib import Path
+
+import pytest
 import torch
 
+from mute.model.fusion import LearnedOrder
 from mute.model.transformer import build
-from mute.studies.measures import _mean_weights
+from mute.studies import measures
+from mute.studies.measures import _mean_weights, _ordered
 from tests.unit.model.oracle import small
 
 
@@ -12,3 +17,17 @@ def test_the_weights_of_several_models_are_averaged_one_by_one() -> None:
     for name, value in mean.items():
         theirs = [dict(model.named_parameters())[name] for model in models]
         torch.testing.assert_close(value, sum(theirs) / 3)
+
+
+def test_a_trained_model_gets_the_order_that_is_to_be_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = build(small(units=3, sequential=True), vocab_size=13)
+    monkeypatch.setattr(measures, "load_model", lambda _: (model, None))
+    monkeypatch.setattr(measures, "max_length_of", lambda _: 9)
+    monkeypatch.setattr(measures, "Translator", lambda *parts: parts)
+    _ordered(Path("run"), (2, 0, 1))
+    fusions = [layer.fusion for layer in model.multi_unit_layers()]
+    learned = [fusion for fusion in fusions if isinstance(fusion, LearnedOrder)]
+    assert len(learned) == 2
+    assert all(fusion.order() == [2, 0, 1] for fusion in learned)

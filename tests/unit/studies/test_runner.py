@@ -3,12 +3,20 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from mute.config import Config
 from mute.studies import runner
 from mute.studies.definitions import System
 from mute.studies.grid import Run
-from mute.studies.runner import OUTPUT, Outcome, Runner, in_order
+from mute.studies.runner import (
+    OUTPUT,
+    Outcome,
+    Runner,
+    in_order,
+    share_of_gpus,
+    visible_gpus,
+)
 
 
 def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +24,7 @@ def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) ->
         Run("main", "toy", System(name, name, name), 1, Config()) for name in ("a", "b", "c", "d")
     ]
     trained = {id(run.config): Path("runs", run.name) for run in runs if run.system.name in "bd"}
-    monkeypatch.setattr(runner, "find_twin", lambda config: trained.get(id(config)))
+    monkeypatch.setattr(runner, "find_twin", lambda config, _: trained.get(id(config)))
     assert [run.system.name for run in in_order(runs)] == ["b", "d", "a", "c"]
 
 
@@ -40,9 +48,39 @@ def test_how_a_run_without_a_result_ended(
     process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({status})"])
     process.wait()
     told: list[str] = []
-    studying, outcome = Runner(1, 1, told.append), Outcome()
+    studying, outcome = Runner(1, told.append), Outcome()
     studying.asked_to_stop = asked
     with (tmp_path / OUTPUT).open("ab") as output:
-        studying.children.append(runner._Child(run, process, output, tmp_path))
+        studying.children.append(runner._Child(run, process, output, tmp_path, 0))
         studying._reap(outcome)
     assert told == [f"a-seed1: {how}"]
+
+
+@pytest.mark.parametrize(
+    ("processes", "slot", "gpus", "own"),
+    [
+        (4, 0, 8, "0,1,2,3"),
+        (4, 1, 8, "4,5,6,7"),
+        (1, 2, 2, "0"),  # three runs share two
+        (2, 1, 3, "2,0"),
+        (1, 1, 0, None),
+        (4, 0, 2, None),  # torchrun's processes say that they are too many
+    ],
+)
+def test_runs_side_by_side_have_gpus_of_their_own(
+    processes: int, slot: int, gpus: int, own: str | None
+) -> None:
+    share = share_of_gpus(processes, slot, [str(number) for number in range(gpus)])
+    assert share.get("CUDA_VISIBLE_DEVICES") == own
+
+
+def test_gpus_are_those_that_the_environment_leaves_visible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert visible_gpus() == ["0", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, GPU-5")
+    assert visible_gpus() == ["3", "GPU-5"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert visible_gpus() == []

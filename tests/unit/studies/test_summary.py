@@ -9,9 +9,16 @@ from matplotlib.container import ErrorbarContainer
 
 from mute.studies.definitions import Study, System
 from mute.studies.figures import curves, units, weights, write_figures
-from mute.studies.grid import paired, read_json, read_results, results_folder, write_json
+from mute.studies.grid import (
+    paired,
+    read_json,
+    read_results,
+    results_folder,
+    runs_of,
+    write_json,
+)
 from mute.studies.study import make_tables
-from mute.studies.summary import Spread, dagger, spread, summarise
+from mute.studies.summary import Spread, spread, summarise
 from mute.studies.tables import grid, markdown, written
 from tests.unit.studies.made_up import SIGNATURE, TRAINING, comparison, fingerprint, result
 
@@ -40,13 +47,20 @@ def test_a_spread_is_that_of_a_sample() -> None:
         ([1.0, 0.8], [0.001, 0.02], "†"),
         ([1.0, 0.8], [0.001, 0.05], ""),
         ([1.0, -0.8], [0.001, 0.001], ""),
-        ([], [], ""),
+        ([1.0, 0.8], [0.001], ""),
     ],
 )
 def test_a_dagger_is_earned_by_every_seed(
     differences: list[float], p: list[float], mark: str
 ) -> None:
-    assert dagger(differences, p) == mark
+    make_results()
+    compared = {
+        f"seq-seed{seed}": {"t16": {"of": [], "difference": difference, "p": of_seed}}
+        for seed, (difference, of_seed) in enumerate(zip(differences, p, strict=False), 1)
+    }
+    write_json(compared, results_folder("made-up", "toy") / "comparisons.json")
+    (row,) = (each for each in summarise(STUDY, "toy").rows if each.system == "seq")
+    assert row.daggers.get("t16", "") == mark
 
 
 def test_a_score_shows_its_spread_if_it_has_one() -> None:
@@ -152,6 +166,53 @@ def test_runs_of_more_and_fewer_processes_in_one_row_are_told() -> None:
         result("made-up", "seq", seed, 41.0, {"t16": 40.0}, batches_per_step=batches)
     table = markdown(STUDY, summarise(STUDY, "toy"))
     assert "differ in more than the seed: processes × train.accumulate." in table
+
+
+def test_a_system_that_was_trained_otherwise_than_its_baseline_is_told_and_earns_no_dagger() -> (
+    None
+):
+    text = "{source: a.en, target: a.de}"
+    data = f"{{source: en, target: de, prepared: x, train: [{text}], dev: {text}}}"
+    of_seq = f"model: {{units: 4}}\ndata: {data}\ntrain: {{run: r, warmup: 500}}"
+    Path("configs/toy").mkdir(parents=True)
+    Path("configs/toy/x.yaml").write_text(of_seq)
+    Path("configs/toy/y.yaml").write_text("extends: x.yaml\nmodel: {units: 1}")
+    study = replace(
+        STUDY, systems=(System("relative", "+ Relative", "y"), System("seq", "Seq", "x"))
+    )
+    for system in ("relative", "seq"):
+        (run,) = runs_of(study, "toy", [1], systems=[system])
+        config = run.config.model_dump(mode="json")
+        result("made-up", system, 1, 40.0, {"t16": 40.0}, config=config)
+    comparison("made-up", "seq", "t16", 1.0, [0.001])
+    assert "40.00††" in markdown(study, summarise(study, "toy"))
+    config["train"]["warmup"] = 77
+    result("made-up", "seq", 1, 40.0, {"t16": 40.0}, config=config, batches_per_step=4)
+    table = markdown(study, summarise(study, "toy"))
+    assert "††" not in table.split("BLEU of the")[0]
+    assert (
+        "Beware: Seq and its baseline differ in more than they should, so there are no daggers: "
+        "train.warmup, processes × train.accumulate."
+    ) in table
+
+
+@pytest.mark.parametrize(
+    ("steps", "checkpoints", "shown"),
+    [
+        (2000, 5, "5 checkpoints from step 1,200 on"),
+        (1000, 4, ""),  # from step 400 on
+        (1000, 1, "1 checkpoints from step 1,000 on"),
+        (950, 2, "2 checkpoints from step 800 on"),
+    ],
+)
+def test_an_average_is_shown_if_it_is_of_the_end_of_a_run(
+    steps: int, checkpoints: int, shown: str
+) -> None:
+    average = {"checkpoints": checkpoints, "dev_bleu": 41.0, "tests": {}}
+    result("made-up", "seq", 1, 41.0, {"t16": 40.0}, steps=steps, average=average)
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    assert shown in table
+    assert ("Average of each run" in table) == bool(shown)
 
 
 def test_what_was_measured_adds_columns_and_rows() -> None:

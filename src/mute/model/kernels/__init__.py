@@ -51,8 +51,23 @@ _WIDTHS = {"AVX512": (16, 8, 4), "AVX2": (8, 4)}
 
 
 def _load() -> ctypes.CDLL | None:
-    """The library for the widest registers that this CPU has, of those that were compiled."""
-    return next(filter(None, map(load_library, widths())), None)
+    """The library for the widest registers that this CPU has, of those that were compiled.
+
+    Raises:
+        MuteError: there are only those of another version.
+    """
+    stale = []
+    for lanes in widths():
+        try:
+            library = load_library(lanes)
+        except MuteError as error:  # a compiler that knows fewer CPUs leaves the others as they are
+            stale.append(error)
+            continue
+        if library is not None:
+            return library
+    if stale:
+        raise stale[0]
+    return None
 
 
 def widths() -> tuple[int, ...]:
@@ -73,7 +88,8 @@ def load_library(lanes: int) -> ctypes.CDLL | None:
         library = ctypes.CDLL(found.origin)
     except OSError:  # it needs another library, which is gone
         return None
-    if library.mute_attention_size() != ctypes.sizeof(AttentionCall):
+    fits = library.mute_attention_size() == ctypes.sizeof(AttentionCall)
+    if not fits or library.mute_lanes() != lanes:
         raise MuteError(
             f"{found.origin} was compiled from another version of mute; install mute again"
         )

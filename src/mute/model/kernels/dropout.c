@@ -6,22 +6,20 @@
 #include "vectors.h"
 
 /* Two multiplications that leave no bit where it was (Wellons, "lowbias32"). */
-INLINE ints mixed(ints x) {
-    typedef uint32_t bits __attribute__((vector_size(4 * LANES), aligned(4)));
-    bits y = (bits)x;
-    y ^= y >> 16;
-    y *= 0x7feb352du;
-    y ^= y >> 15;
-    y *= 0x846ca68bu;
-    y ^= y >> 16;
-    return (ints)y;
+INLINE bits mixed(bits x) {
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
 }
 
 /* A random number for every lane, of all 32 bits. Of a seed's halves one is where the numbers begin,
    the other says what becomes of them. */
 INLINE ints drawn(uint64_t seed, int64_t place) {
-    const ints first = mixed(NUMBERS + (int32_t)(place + (uint32_t)seed));
-    return mixed(first ^ (int32_t)((seed >> 32) + (place >> 32)));
+    const bits first = mixed((bits)NUMBERS + (uint32_t)(place + seed));
+    return (ints)mixed(first ^ (uint32_t)((seed >> 32) + (place >> 32)));
 }
 
 static void drop_part(const float *x, int64_t repeat, const float *y, float *to, int64_t begin,

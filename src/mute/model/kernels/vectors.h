@@ -8,13 +8,16 @@
 
 typedef float floats __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t ints __attribute__((vector_size(4 * LANES), aligned(4)));
+typedef uint32_t bits __attribute__((vector_size(4 * LANES), aligned(4)));
 
 #if LANES == 16
 #define NUMBERS ((ints){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
 #elif LANES == 8
 #define NUMBERS ((ints){0, 1, 2, 3, 4, 5, 6, 7})
-#else
+#elif LANES == 4
 #define NUMBERS ((ints){0, 1, 2, 3})
+#else
+#error "setup.py says how many LANES there are: 4, 8 or 16"
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
