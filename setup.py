@@ -9,6 +9,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/mute/model/kernels")
+NAMES = ("attention", "dropout", "logsumexp", "lookup")
 OPTIONS = ["-O3", "-ffp-contract=fast", "-Wall", "-Wno-psabi"]
 # Apple's compiler has no OpenMP; there the kernels run in one thread.
 THREADS = [] if sys.platform == "darwin" else ["-fopenmp"]
@@ -35,7 +36,7 @@ setup(
     ext_modules=[
         Extension(
             f"mute.model.kernels._lanes{lanes}",
-            sources=[str(KERNELS / "attention.c"), str(KERNELS / "dropout.c")],
+            sources=[str(KERNELS / f"{name}.c") for name in NAMES],
             depends=[str(KERNELS / "vectors.h"), "setup.py"],
             define_macros=[("LANES", str(lanes))],
             extra_compile_args=[*OPTIONS, *THREADS, *flags],

@@ -8,7 +8,8 @@ from typing import Any, ParamSpec
 import torch
 from torch.utils.flop_counter import FlopCounterMode, conv_flop_count, sdpa_flop_count
 
-import mute.model.fused  # noqa: F401 (makes its operations known)
+import mute.model.fused
+import mute.translate.lookup  # noqa: F401 (both make their operations known)
 
 Arguments = ParamSpec("Arguments")
 _Shape = list[int]
@@ -45,6 +46,11 @@ def _kernel_backward(
     return 2 * _kernel(queries, memory)
 
 
+def _look_up(queries: _Shape, keys: _Shape, _: _Shape, hidden: _Shape, *__: Any, **___: Any) -> int:
+    """Scores, and the mix of values, of what a query sees: its own of W keys a step, or all."""
+    return 2 * 2 * prod(queries) * (keys[3] // hidden[2])
+
+
 # PyTorch's counter passes over products in place, those with packed weights, the fused attention
 # of CPUs and ours; and it takes every channel of the kernel's gradient for connected to every
 # other, though here each is a group of its own.
@@ -54,6 +60,7 @@ _FORMULAS: dict[Any, Callable[..., int]] = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
     torch.ops.mute.attention: _kernel,
     torch.ops.mute.attention_backward: _kernel_backward,
+    torch.ops.mute.look_up: _look_up,
 }
 if hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # see `mute.translate.packed`
     _FORMULAS[torch.ops.mkldnn._linear_pointwise] = _packed_product

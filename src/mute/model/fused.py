@@ -10,15 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mute.model.kernels import LIBRARY, AttentionCall
-
-_LANES = LIBRARY.mute_lanes() if LIBRARY else 1
-"""Numbers that the kernel takes at a time: a head has whole multiples, a row of weights, too."""
+from mute.model.kernels import LANES, LIBRARY, AttentionCall
 
 
 def can_fuse(like: Tensor, head: int) -> bool:
     """Whether the kernel takes such tensors, with heads of this size."""
-    suits = like.device.type == "cpu" and like.dtype == torch.float32 and head % _LANES == 0
+    suits = like.device.type == "cpu" and like.dtype == torch.float32 and head % LANES == 0
     return suits and LIBRARY is not None
 
 
@@ -54,7 +51,7 @@ def _attention(
     """The output, and the weights for the way back: (U, B, h, L, S rounded up)."""
     q, k, _ = _parts(queries, memory)
     units, batch, length, d = q.shape
-    weights = q.new_empty(units, batch, heads, length, -(-k.size(2) // _LANES) * _LANES)
+    weights = q.new_empty(units, batch, heads, length, -(-k.size(2) // LANES) * LANES)
     mixed = q.new_empty(units, batch, length, d)
     _call("mute_attention_forward", queries, memory, mask, tables, weights=weights, mixed=mixed)
     return mixed, weights

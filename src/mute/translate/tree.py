@@ -24,6 +24,7 @@ from mute.model.decoder import Decoder
 from mute.model.fusion import fuse
 from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.relative import RelativePositions
+from mute.translate.lookup import can_look_up, looked_up
 
 FIRST_ROOM = 16
 """Steps there is room for at first; when they are used up, the room is doubled."""
@@ -126,6 +127,8 @@ def _attend(queries: Tensor, keys: Tensor, values: Tensor, hidden: Tensor) -> Te
     Returns:
         (U, B, W, d)
     """
+    if can_look_up(queries):
+        return looked_up(queries, keys, values, hidden)
     units, width = len(queries), queries.size(-2)
     hidden = hidden.repeat(units, 1, 1, 1) if units > 1 else hidden
     # PyTorch's fast kernel knows of sentences and heads only: the units' sentences side by side.
@@ -139,6 +142,8 @@ def _attend_by_distance(
     queries: Tensor, keys: Tensor, values: Tensor, hidden: Tensor, relative: RelativePositions
 ) -> Tensor:
     """`_attend` with relative positions: what was written in one step is equally far away."""
+    if can_look_up(queries):
+        return looked_up(queries, keys, values, hidden, relative.keys, relative.values)
     units, sentences, heads, width, k = queries.shape
     steps = keys.size(-2) // width
     scale = k**-0.5

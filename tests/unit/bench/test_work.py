@@ -111,7 +111,7 @@ def test_a_training_step_is_what_the_formula_says(encoder: Mapping[str, Any]) ->
     work = count_work(trainer.step, [batch])
 
     output = 2 * (B * T - 2) * D * V  # padding never reaches the vocabulary
-    its_bias = 2 * 2 * (B * T - 2) * V  # a column of the weights: forward, and its gradient
+    its_bias = 2 * (B * T - 2) * V  # a column of the weights on the way forward
     stacks = 2 * layer(config.units, S) + layer(1, T) + cross_attention()
     fusion = 2 * 2 * config.units * B * S * D if config.units > 1 else 0
     # In training the norms' shifts go through the first matrix of the units' networks.

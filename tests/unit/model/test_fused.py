@@ -38,7 +38,7 @@ def use(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert library is not None
     assert library.mute_lanes() == lanes
     monkeypatch.setattr(fused, "LIBRARY", library)
-    monkeypatch.setattr(fused, "_LANES", lanes)
+    monkeypatch.setattr(fused, "LANES", lanes)
 
 
 def with_whole_lanes(**settings: object) -> ModelConfig:

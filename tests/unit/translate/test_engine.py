@@ -1,12 +1,16 @@
 """The engine must say what the model says, and nothing that was done for speed may show."""
 
+import copy
+
 import pytest
 import torch
 from torch import Tensor
 
 from mute.errors import MuteError
+from mute.model.kernels import LIBRARY, load_library, widths
 from mute.model.muting import keep_units
 from mute.model.transformer import Transformer
+from mute.translate import lookup, tree
 from mute.translate.decoding import Decoding, NarrowDecoding, PlainDecoding
 from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
@@ -40,17 +44,14 @@ def plain(model: Transformer, width: int) -> PlainDecoding:
     return PlainDecoding(model.decoder, model.output, memory, mask, width)
 
 
-@pytest.mark.parametrize("settings", SYSTEMS, ids=str)
-@torch.inference_mode()
-def test_it_decodes_as_the_model_does(settings: dict[str, object]) -> None:
+def assert_alike(ours: Decoding, oracle: Decoding, tolerance: float | None = None) -> None:
     """Beyond the first room, with translations that change places and sentences that leave."""
-    model = double(small(**settings)).eval()
-    ours, oracle = Engine(model).start(SOURCE, 3), plain(model, 3)
     generator = torch.Generator().manual_seed(1)
     sentences = len(SOURCE)
     for step in range(FIRST_ROOM + 4):
         words = torch.randint(4, 13, (sentences, 3), generator=generator)
-        torch.testing.assert_close(ours.step(words), oracle.step(words))
+        found, expected = ours.step(words).double(), oracle.step(words).double()
+        torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
         parents = torch.randint(0, 3, (sentences, 3), generator=generator)
         ours.select(parents)
         oracle.select(parents)
@@ -59,6 +60,43 @@ def test_it_decodes_as_the_model_does(settings: dict[str, object]) -> None:
             kept = torch.tensor([0, 2])[:sentences]
             ours.keep(kept)
             oracle.keep(kept)
+
+
+@pytest.mark.parametrize("settings", SYSTEMS, ids=str)
+@torch.inference_mode()
+def test_it_decodes_as_the_model_does(settings: dict[str, object]) -> None:
+    model = double(small(**settings)).eval()
+    assert_alike(Engine(model).start(SOURCE, 3), plain(model, 3))
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
+@pytest.mark.parametrize("lanes", widths())
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("d_model", [32, 96, 160])
+@pytest.mark.parametrize("settings", [each for each in SYSTEMS if "unit" not in each], ids=str)
+@torch.inference_mode()
+def test_the_compiled_attention_decodes_as_the_model_does(
+    settings: dict[str, object],
+    d_model: int,
+    threads: int,
+    lanes: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = double(small(**{**settings, "d_model": d_model})).eval()
+    looks = []
+
+    def counted(*arguments: Tensor) -> Tensor:
+        looks.append(arguments)
+        return lookup.looked_up(*arguments)
+
+    monkeypatch.setattr(lookup, "LIBRARY", load_library(lanes))
+    monkeypatch.setattr(lookup, "LANES", lanes)
+    monkeypatch.setattr(lookup, "_threads", lambda sentences, _: min(threads, sentences))
+    monkeypatch.setattr(tree, "looked_up", counted)
+    ours = Engine(copy.deepcopy(model).float()).start(SOURCE, 3)
+    if isinstance(ours, TreeDecoding):
+        assert_alike(ours, plain(model, 3), 1e-3)
+        assert len(looks) == 2 * len(ours.layers) * (FIRST_ROOM + 4)
 
 
 @pytest.mark.parametrize("settings", [each for each in SYSTEMS if "units" in each], ids=str)

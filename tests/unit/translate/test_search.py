@@ -1,10 +1,13 @@
 import itertools
+from ctypes import CDLL
 
 import pytest
 import torch
 from torch import Tensor
 
 from mute.data.vocabulary import BOS, EOS, PAD
+from mute.errors import NotFiniteError
+from mute.model.kernels import load_library, widths
 from mute.model.transformer import Transformer
 from mute.translate import search
 from mute.translate.engine import Engine
@@ -222,8 +225,32 @@ def test_the_best_words_by_blocks_are_the_best_of_all(size: int, count: int) -> 
     assert torch.equal(logits.gather(-1, words), best)
 
 
+normalisers = pytest.mark.parametrize(
+    "library", [None, *map(load_library, widths())], ids=lambda each: each and each.mute_lanes()
+)
+
+
+@normalisers
+@pytest.mark.parametrize("size", [1, 7, 1000])
 @pytest.mark.parametrize("offset", [-1e4, 0, 79, 200, 1e4])
-def test_the_normaliser_is_right_however_large_the_logits(offset: float) -> None:
-    logits = torch.randn(2, 3, 1000, generator=torch.Generator().manual_seed(1)) + offset
+def test_the_normaliser_is_right_however_large_the_logits(
+    offset: float, size: int, library: CDLL | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "LIBRARY", library)
+    logits = torch.randn(2, 3, size, generator=torch.Generator().manual_seed(1)) + offset
+    logits[0, 0, :-1] = -torch.inf
     expected = logits.double().logsumexp(-1, keepdim=True).float()
     torch.testing.assert_close(search.log_sum_exp(logits), expected)
+
+
+@normalisers
+@pytest.mark.parametrize("place", [0, 9, -1])
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_what_is_no_number_is_told(
+    value: float, place: int, library: CDLL | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "LIBRARY", library)
+    logits = torch.zeros(2, 3, 100)
+    logits[1, 2, place] = value
+    with pytest.raises(NotFiniteError):
+        search.log_sum_exp(logits)

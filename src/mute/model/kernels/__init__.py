@@ -1,4 +1,4 @@
-"""What PyTorch does in too many passes for small models, compiled: attention and dropout.
+"""What PyTorch does in too many passes, compiled: attention, dropout, sums of exponentials.
 
 For float32 on a CPU. The C is compiled when the package is installed, if there is a compiler.
 Where it is not, the plain forms do the same, only slower.
@@ -47,6 +47,39 @@ class AttentionCall(ctypes.Structure):
     )
 
 
+class LookUpCall(ctypes.Structure):
+    """All that the attention of a step of decoding is told; see `lookup.c`."""
+
+    _fields_ = (
+        ("units", ctypes.c_int64),
+        ("batch", ctypes.c_int64),
+        ("heads", ctypes.c_int64),
+        ("queries", ctypes.c_int64),
+        ("keys", ctypes.c_int64),
+        ("size", ctypes.c_int64),
+        ("threads", ctypes.c_int64),
+        ("q_unit", ctypes.c_int64),
+        ("q_batch", ctypes.c_int64),
+        ("q_head", ctypes.c_int64),
+        ("q_row", ctypes.c_int64),
+        ("k_unit", ctypes.c_int64),
+        ("k_batch", ctypes.c_int64),
+        ("k_head", ctypes.c_int64),
+        ("hidden_batch", ctypes.c_int64),
+        ("hidden_row", ctypes.c_int64),
+        ("tables", ctypes.c_int64),
+        ("clip", ctypes.c_int64),
+        ("step", ctypes.c_int64),
+        ("q", ctypes.c_void_p),
+        ("k", ctypes.c_void_p),
+        ("v", ctypes.c_void_p),
+        ("hidden", ctypes.c_void_p),
+        ("key_table", ctypes.c_void_p),
+        ("value_table", ctypes.c_void_p),
+        ("mixed", ctypes.c_void_p),
+    )
+
+
 _WIDTHS = {"AVX512": (16, 8, 4), "AVX2": (8, 4)}
 
 
@@ -88,8 +121,7 @@ def load_library(lanes: int) -> ctypes.CDLL | None:
         library = ctypes.CDLL(found.origin)
     except OSError:  # it needs another library, which is gone
         return None
-    fits = library.mute_attention_size() == ctypes.sizeof(AttentionCall)
-    if not fits or library.mute_lanes() != lanes:
+    if not _fits(library, lanes):
         raise MuteError(
             f"{found.origin} was compiled from another version of mute; install mute again"
         )
@@ -99,11 +131,26 @@ def load_library(lanes: int) -> ctypes.CDLL | None:
         *(ctypes.c_int32, ctypes.c_float, ctypes.c_uint64, number),
     )
     library.mute_dropout.restype = None
+    library.mute_log_sum_exp.argtypes = (address, number, number, address, number)
+    library.mute_log_sum_exp.restype = None
     return library
+
+
+def _fits(library: ctypes.CDLL, lanes: int) -> bool:
+    """Whether a library takes what it is told here."""
+    try:
+        _ = library.mute_log_sum_exp
+        sizes = library.mute_attention_size(), library.mute_look_up_size()
+        expected = ctypes.sizeof(AttentionCall), ctypes.sizeof(LookUpCall)
+        return sizes == expected and bool(library.mute_lanes() == lanes)
+    except AttributeError:  # of a version that had less to offer
+        return False
 
 
 LIBRARY = _load()
 """The compiled kernels; None where there was no compiler."""
+LANES = LIBRARY.mute_lanes() if LIBRARY else 1
+"""Numbers that they take at a time."""
 
 
 def missed(device: torch.device) -> list[str]:
