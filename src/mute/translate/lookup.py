@@ -59,6 +59,7 @@ def _look_up(
     units, batch, heads, width, k = queries.shape
     hidden = hidden.contiguous()
     keys, values = _in_rows(keys), _in_rows(values)
+    assert keys.stride() == values.stride(), "they come from one tensor"
     queries = queries if queries.stride(-1) == 1 else queries.contiguous()
     mixed = queries.new_empty(units, batch, width, heads * k)
     call = LookUpCall(

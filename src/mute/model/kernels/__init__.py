@@ -6,77 +6,36 @@ Where it is not, the plain forms do the same, only slower.
 
 import ctypes
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 
 from mute.errors import MuteError
 
 
+def _fields(numbers: str, addresses: str) -> list[tuple[str, Any]]:
+    """Of a C structure: numbers of 64 bits, then addresses, by their names."""
+    of_numbers = [(name, ctypes.c_int64) for name in numbers.split()]
+    return of_numbers + [(name, ctypes.c_void_p) for name in addresses.split()]
+
+
 class AttentionCall(ctypes.Structure):
     """All that the two calls of attention are told; see `attention.c`."""
 
-    _fields_ = (
-        ("units", ctypes.c_int64),
-        ("batch", ctypes.c_int64),
-        ("heads", ctypes.c_int64),
-        ("queries", ctypes.c_int64),
-        ("keys", ctypes.c_int64),
-        ("size", ctypes.c_int64),
-        ("tables", ctypes.c_int64),
-        ("clip", ctypes.c_int64),
-        ("threads", ctypes.c_int64),
-        ("q_unit", ctypes.c_int64),
-        ("q_row", ctypes.c_int64),
-        ("k_unit", ctypes.c_int64),
-        ("k_row", ctypes.c_int64),
-        ("mask_batch", ctypes.c_int64),
-        ("mask_row", ctypes.c_int64),
-        ("mask", ctypes.c_void_p),
-        ("q", ctypes.c_void_p),
-        ("k", ctypes.c_void_p),
-        ("v", ctypes.c_void_p),
-        ("key_table", ctypes.c_void_p),
-        ("value_table", ctypes.c_void_p),
-        ("weights", ctypes.c_void_p),
-        ("mixed", ctypes.c_void_p),
-        ("to_mixed", ctypes.c_void_p),
-        ("to_q", ctypes.c_void_p),
-        ("to_k", ctypes.c_void_p),
-        ("to_v", ctypes.c_void_p),
-        ("to_tables", ctypes.c_void_p),
+    _fields_ = _fields(
+        "units batch heads queries keys size tables clip threads q_unit q_row k_unit k_row "
+        "mask_batch mask_row",
+        "mask q k v key_table value_table weights mixed to_mixed to_q to_k to_v to_tables",
     )
 
 
 class LookUpCall(ctypes.Structure):
     """All that the attention of a step of decoding is told; see `lookup.c`."""
 
-    _fields_ = (
-        ("units", ctypes.c_int64),
-        ("batch", ctypes.c_int64),
-        ("heads", ctypes.c_int64),
-        ("queries", ctypes.c_int64),
-        ("keys", ctypes.c_int64),
-        ("size", ctypes.c_int64),
-        ("threads", ctypes.c_int64),
-        ("q_unit", ctypes.c_int64),
-        ("q_batch", ctypes.c_int64),
-        ("q_head", ctypes.c_int64),
-        ("q_row", ctypes.c_int64),
-        ("k_unit", ctypes.c_int64),
-        ("k_batch", ctypes.c_int64),
-        ("k_head", ctypes.c_int64),
-        ("hidden_batch", ctypes.c_int64),
-        ("hidden_row", ctypes.c_int64),
-        ("tables", ctypes.c_int64),
-        ("clip", ctypes.c_int64),
-        ("step", ctypes.c_int64),
-        ("q", ctypes.c_void_p),
-        ("k", ctypes.c_void_p),
-        ("v", ctypes.c_void_p),
-        ("hidden", ctypes.c_void_p),
-        ("key_table", ctypes.c_void_p),
-        ("value_table", ctypes.c_void_p),
-        ("mixed", ctypes.c_void_p),
+    _fields_ = _fields(
+        "units batch heads queries keys size threads q_unit q_batch q_head q_row "
+        "k_unit k_batch k_head hidden_batch hidden_row tables clip step",
+        "q k v hidden key_table value_table mixed",
     )
 
 
