@@ -42,12 +42,10 @@ def looked_up(
     Returns:
         (U, B, W, d)
     """
-    mixed: Tensor = _look_up(queries, keys, values, hidden, key_table, value_table)
+    mixed: Tensor = torch.ops.mute.look_up(queries, keys, values, hidden, key_table, value_table)
     return mixed
 
 
-# As an operation of PyTorch's, so that its tools see it; `mute bench` counts what it computes.
-@torch.library.custom_op("mute::look_up", mutates_args=())
 def _look_up(
     queries: Tensor,
     keys: Tensor,
@@ -105,3 +103,13 @@ def _threads(sentences: int, work: int) -> int:
     """As many as PyTorch would take, if there is work for them."""
     worth = 1 + sentences * work // _WORTH_A_THREAD
     return max(1, min(torch.get_num_threads(), sentences, worth))
+
+
+# As an operation of PyTorch's, so that its tools see it; `mute bench` counts what it computes.
+# Not by `custom_op`, whose first call imports PyTorch's compiler: a second more for one sentence.
+_OPERATIONS = torch.library.Library("mute", "FRAGMENT")
+_OPERATIONS.define(
+    "look_up(Tensor queries, Tensor keys, Tensor values, Tensor hidden, "
+    "Tensor? key_table, Tensor? value_table) -> Tensor"
+)
+_OPERATIONS.impl("look_up", _look_up, "CPU")

@@ -1,6 +1,8 @@
 """The engine must say what the model says, and nothing that was done for speed may show."""
 
 import copy
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -226,3 +228,18 @@ def test_packed_weights_multiply_as_plain_ones() -> None:
     words = torch.full((3, 2), 7)
     expected = plain(model, 2).step(words)
     torch.testing.assert_close(engine.start(SOURCE, 2).step(words), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_first_step_does_not_wait_for_pytorchs_compiler() -> None:
+    """Its import takes a second, half of what translating one line may take in all."""
+    script = (
+        "import sys, torch\n"
+        "from mute.config import ModelConfig\n"
+        "from mute.model.transformer import build\n"
+        "from mute.translate.engine import Engine\n"
+        "model = build(ModelConfig(d_model=32, d_ffn=32, heads=2), 13).eval()\n"
+        "with torch.inference_mode():\n"
+        "    Engine(model).start(torch.tensor([[5, 3]]), 2).step(torch.tensor([[2, 2]]))\n"
+        "assert 'torch._dynamo' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
