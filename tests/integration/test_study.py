@@ -163,14 +163,16 @@ def test_a_plan_says_what_is_finished_and_what_it_takes(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("study", "pair", "--task", "toy", "--seeds", "1,2", "--dry-run") == 0
+    shown = capsys.readouterr().out
     rows = {
         words[0]: " ".join(words[1:])
-        for line in capsys.readouterr().out.splitlines()
+        for line in shown.splitlines()
         if "seed" in line and (words := line.split())
     }
+    assert "tokens of a step, those of all processes: 400" in shown
     assert list(rows) == ["relative-seed1", "seq-seed1", "relative-seed2", "seq-seed2"]
     parameters = read(finished / "seq-seed1.json")["parameters"]
-    assert f"finished 12 400 {parameters / 1e6:.2f}M 0.0" in rows["seq-seed1"]
+    assert f"finished 12 {parameters / 1e6:.2f}M 0.0" in rows["seq-seed1"]
     assert "to do 12" in rows["seq-seed2"]
     assert rows["seq-seed2"].endswith("—")
 

@@ -86,24 +86,25 @@ def render(planned: Sequence[Planned]) -> Table:
     from rich import box
     from rich.table import Table
 
-    guessed = any(each.guessed for each in planned)
-    note = (
-        "~: the data is not prepared ('mute prepare CONFIG' does that), so the size of the "
-        "vocabulary is guessed, and hours cannot be measured"
-    )
-    table = Table(box=box.SIMPLE_HEAD, caption=note if guessed else None, caption_justify="left")
+    sizes = ", ".join(f"{size:,}" for size in sorted({each.batch for each in planned}))
+    notes = [f"tokens of a step, those of all processes: {sizes}"]
+    if any(each.guessed for each in planned):
+        notes.append(
+            "~: the data is not prepared ('mute prepare CONFIG' does that), so the size of the "
+            "vocabulary is guessed, and hours cannot be measured"
+        )
+    table = Table(box=box.SIMPLE_HEAD, caption="\n".join(notes), caption_justify="left")
     for heading in ("run", "system", "state"):
         table.add_column(heading, no_wrap=heading == "run", overflow="fold")
-    for heading in ("steps", "tokens/step", "parameters", "hours"):
+    for heading in ("steps", "parameters", "hours"):
         table.add_column(heading, justify="right", no_wrap=True)
     for each in planned:
         about = "~" if each.guessed else ""
         hours = "—" if each.hours is None else f"{each.hours:.1f}"
         row = (each.name, each.label, each.state)
-        size = f"{about}{each.parameters / 1e6:.2f}M"
-        table.add_row(*row, f"{each.steps:,}", f"{each.batch:,}", size, hours)
+        table.add_row(*row, f"{each.steps:,}", f"{about}{each.parameters / 1e6:.2f}M", hours)
     known = [each.hours for each in planned if each.hours is not None]
     if len(known) == len(planned):
         table.add_section()
-        table.add_row("all", *[""] * 5, f"{sum(known):.1f}")
+        table.add_row("all", *[""] * 4, f"{sum(known):.1f}")
     return table
