@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import torch
 from ct2_process import answer
 
+from mute.config import ModelConfig
 from mute.data.batching import pad
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import EOS
@@ -49,7 +50,7 @@ class Mute:
     """Ours; if the steps are given, the last one chooses the end."""
 
     def __init__(self, model: Transformer, compute: Compute) -> None:
-        self.name, self.compute = mute_name(compute, model.config.units), compute
+        self.name, self.compute = mute_name(compute, model.config), compute
         self._engine = Engine(model, compute)
 
     def run(self, batches: Batches, search: Search) -> Run:
@@ -101,9 +102,11 @@ class CTranslate2:
         return Run(seconds, [[self._target_ids[piece] for piece in each] for each in pieces])
 
 
-def mute_name(compute: Compute, units: int = 1) -> str:
-    """What results call ours."""
-    return f"mute {compute}, {units} unit{'s' * (units > 1)}"
+def mute_name(compute: Compute, config: ModelConfig | None = None) -> str:
+    """What results call ours, with one unit if nothing else is said."""
+    units = config.units if config else 1
+    shape = ", Big" if config and config.preset == "big" else ""
+    return f"mute {compute}, {units} unit{'s' * (units > 1)}{shape}"
 
 
 def ctranslate2_name(compute: Compute) -> str:

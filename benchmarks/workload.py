@@ -15,7 +15,6 @@ from mute.data.vocabulary import BOS, PAD, SPECIALS, UNK
 from mute.model.transformer import Transformer, build
 
 BASE, TRAINED = "Transformer-Base", "Multi30k"
-PRESET: Preset = "base"
 VOCABULARY = 32_000
 SOURCES = (10, 30)
 """Tokens of a source sentence: units are the encoder's, and cost in proportion to it."""
@@ -27,11 +26,11 @@ ONE_BY_ONE = {BASE: 5, TRAINED: 100}
 TEST_SET = "multi30k/tok/test_2016_flickr.lc.norm.tok.en.gz"
 
 
-def base_model(units: int) -> Transformer:
+def base_model(units: int, preset: Preset = "base") -> Transformer:
     """Transformer-Base with random weights and with absolute positions, as all peers have."""
     torch.manual_seed(1)
     config = ModelConfig(
-        preset=PRESET,
+        preset=preset,
         units=units,
         sequential=units > 1,
         relative_positions=0,

@@ -20,26 +20,27 @@ class WeightAverage:
 
     def __init__(self, model: nn.Module, decay: float) -> None:
         self.decay = decay
-        self.weights = {name: value.detach().clone() for name, value in model.named_parameters()}
+        self.followed = dict(model.named_parameters())  # looked for once, not at every step
+        self.weights = {name: value.detach().clone() for name, value in self.followed.items()}
 
     @torch.no_grad()
-    def update(self, model: nn.Module, step: int) -> None:
+    def update(self, step: int) -> None:
         """Take in the weights after `step` steps."""
         decay = min(self.decay, (1 + step) / (10 + step))
-        new = [value.detach() for _, value in model.named_parameters()]
+        new = [value.detach() for value in self.followed.values()]
         torch._foreach_lerp_(list(self.weights.values()), new, 1 - decay)
 
     @contextmanager
-    def applied(self, model: nn.Module) -> Iterator[None]:
+    def applied(self) -> Iterator[None]:
         """Inside, the model has the averaged weights."""
-        self._exchange(model)
+        self._exchange()
         try:
             yield
         finally:
-            self._exchange(model)
+            self._exchange()
 
-    def _exchange(self, model: nn.Module) -> None:
-        for name, value in model.named_parameters():
+    def _exchange(self) -> None:
+        for name, value in self.followed.items():
             value.data, self.weights[name] = self.weights[name], value.data
 
     def load(self, weights: dict[str, Tensor]) -> None:

@@ -46,9 +46,13 @@ class _OutputLoss(torch.autograd.Function):
         size = len(weight)
         likelihood, normalisers = weight.new_zeros(()), weight.new_zeros(())
         apart = weight.new_zeros(())
+        # What smoothing adds is the same for every word, so it needs no pass over the scores.
+        all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), whole.sum(0)
         if learning:
             to_states = torch.empty_like(states, dtype=low)
-            to_weight, to_bias = torch.zeros_like(weight), torch.zeros_like(bias)
+            even_slope = -smoothing / size * all_inputs
+            to_weight = even_slope[:-1].expand_as(weight).contiguous()
+            to_bias = even_slope[-1].expand_as(bias).contiguous()
         step = max(1, CHUNK // (size * passes))
         held = weight.new_empty(passes * min(step, positions), size, dtype=low)
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
@@ -69,15 +73,11 @@ class _OutputLoss(torch.autograd.Function):
                 slope = slope.to(low)
                 _add_product(to_weight, slope.T, here[:, :-1])
                 to_states[:, chunk] = torch.mm(slope, weight_low).view(passes, -1, weight.size(1))
-        # What smoothing adds is the same for every word, so it needs no pass over the scores.
-        all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), whole.sum(0)
         even = normalisers - (all_inputs * all_words).sum() / size  # autocast would round `@`
         if learning:
             to_states -= (smoothing / size * all_words[:-1]).to(low)
-            to_weight -= smoothing / size * all_inputs[:-1]
-            to_bias -= smoothing / size * all_inputs[-1]
-            gradients = (to_states, to_weight, to_bias)
-            ctx.save_for_backward(*(gradient.div_(passes) for gradient in gradients))
+            ctx.passes = passes
+            ctx.save_for_backward(to_states, to_weight, to_bias)
         loss = (1 - smoothing) * likelihood + smoothing * even + r_drop * apart
         likelihood /= passes
         ctx.mark_non_differentiable(likelihood)
@@ -85,7 +85,8 @@ class _OutputLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        return (*(gradient * upstream[0] for gradient in ctx.saved_tensors), None, None, None)
+        share = upstream[0] / ctx.passes
+        return (*(gradient * share for gradient in ctx.saved_tensors), None, None, None)
 
 
 def _predict(

@@ -135,7 +135,8 @@ class Trainer:
         local_tokens = sum(batch.target_tokens for batch in batches)
         tokens, stops = self.group.sum(local_tokens, self.asked_to_stop)
         self.stopping = stops > 0
-        self.model.train()
+        if not self.model.training:  # else all its parts would be told so at every step
+            self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         likelihood = self._forward_backward(batches, tokens)
         norm = torch.nn.utils.get_total_norm(
@@ -180,7 +181,7 @@ class Trainer:
         self.optimizer.step()
         self.model.project_()
         if self.average:
-            self.average.update(self.model, self.state.step)
+            self.average.update(self.state.step)
         self.state.bad_steps_in_a_row = 0
 
     def _refuse(self, batches: list[Batch]) -> None:
@@ -207,7 +208,7 @@ class Trainer:
         """Measure the averaged weights, and keep them if they are the best so far."""
         measured: Mapping[str, float] = {"bleu": 0.0}
         if self.group.leads:
-            with self.average.applied(self.model) if self.average else nullcontext():
+            with self.average.applied() if self.average else nullcontext():
                 self.model.eval()
                 measured = self._measured(validate)
                 self.progress.record_units(self.state.step, self.model)

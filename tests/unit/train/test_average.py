@@ -16,7 +16,7 @@ def test_the_average_follows_the_weights() -> None:
     expected = 0.0
     for step in range(1, 60):
         nn.init.constant_(model.weight, float(step))
-        average.update(model, step)
+        average.update(step)
         decay = min(0.9, (1 + step) / (10 + step))
         expected = decay * expected + (1 - decay) * step
     torch.testing.assert_close(average.weights["weight"], torch.full((1, 2), expected))
@@ -28,7 +28,7 @@ def test_applied_exchanges_the_weights_and_gives_them_back() -> None:
     before = model.weight.detach().clone()
     with torch.no_grad():
         model.weight += 1
-    with average.applied(model):
+    with average.applied():
         assert torch.equal(model.weight, before)
     assert torch.equal(model.weight, before + 1)
     assert torch.equal(average.weights["weight"], before)
