@@ -12,7 +12,7 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from mute.config import Config
+from mute.config import PRESETS, Config
 from mute.errors import MuteError
 
 KeyPath = tuple[str | int, ...]
@@ -66,8 +66,14 @@ def load_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
 
 
 def dump_config(config: Config) -> str:
-    """The text of a config file that loads as this config."""
+    """The text of a config file that loads as this config.
+
+    What a preset says is left to it, so that another preset may be put in its place.
+    """
     values = config.model_dump(mode="json")
+    for key, number in PRESETS[config.model.preset].items():
+        if values["model"][key] == number:
+            del values["model"][key]
     return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 

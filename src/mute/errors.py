@@ -9,6 +9,10 @@ class MuteError(ValueError):
     """
 
 
+class ToldElsewhereError(MuteError):
+    """A mistake that another process has told the user of: this one leaves without a word."""
+
+
 class NotFiniteError(MuteError):
     """A model computes NaN or infinity."""
 

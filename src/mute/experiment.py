@@ -1,6 +1,7 @@
 """One experiment: a config, its prepared data and its run folder, to a trained model."""
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -42,10 +43,9 @@ def train(config: Config) -> TrainState:
     group = join_group()
     try:
         prepared = load_prepared(data)
-        if not group.leads:
-            return _train(config, prepared, group)
-        check_tests(data)
-        with alone_in(Path(training.run)):
+        with ExitStack() as stack:
+            group.lead(lambda: check_tests(data))
+            group.lead(lambda: stack.enter_context(alone_in(Path(training.run))))
             return _train(config, prepared, group)
     finally:
         leave_group()
@@ -66,8 +66,8 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
         BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus)),
         line_namer(corpus),
     )
-    if group.leads:  # only now: a config that could not start may be mended
-        claim_run_folder(run, config, prepared.digest)
+    # Only now: a config that could not start may be mended.
+    group.lead(lambda: claim_run_folder(run, config, prepared.digest))
 
     def keep_best(best: Mapping[str, Tensor]) -> None:
         save_model(run / "model", config.model, best, tokenizer, longest_source(prepared))

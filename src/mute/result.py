@@ -41,7 +41,7 @@ def write_result(config: Config, data: DataConfig, run: Path, state: TrainState)
         "best": {"step": state.best_step, "dev_bleu": state.best_score},
         "tests": score_tests(translator, data, config.train, run / HYPOTHESES),
         "units": _units(translator.models[0]),
-        "curve": _curve(run),
+        "curve": curve_of(run),
     }
     path = run / RESULT
     write_whole(json.dumps(result, indent=1) + "\n", path)
@@ -124,15 +124,16 @@ def _fusion(fusion: Fusion) -> dict[str, Any]:
     return facts
 
 
-def _curve(run: Path) -> list[dict[str, Any]]:
+def curve_of(run: Path) -> list[dict[str, Any]]:
     """The validations of a run, in order, with the mean loss of training since the one before.
 
-    The latter is of the steps that the log tells of, through dropout and the units' noise.
+    The latter is of the steps that the log tells of, through dropout and the units' noise, but for
+    those that were refused because it was not finite.
     """
     curve, losses = [], []
     for record in read_log(run):
         if record["kind"] == "train":
-            losses.append(record["loss"])
+            losses += [] if record["loss"] is None else [record["loss"]]
         elif record["kind"] == "validation":
             point = {key: record[key] for key in ("step", "loss", "bleu")}
             curve.append({**point, "train_loss": statistics.mean(losses) if losses else None})

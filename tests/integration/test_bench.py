@@ -129,6 +129,17 @@ def test_a_config_without_data_is_measured_on_random_sentences(
 
 
 @pytest.mark.usefixtures("_known_peak")
+def test_a_config_needs_no_more_than_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "model.yaml"
+    config.write_text("model: {preset: tiny, encoder_layers: 1, decoder_layers: 1}\n")
+    found = bench(capsys, str(config), "--steps", "1", "--vocab-size", "90,70")
+    assert found["training"]["batch_tokens"] == 4096
+    assert list(tmp_path.iterdir()) == [config]
+
+
+@pytest.mark.usefixtures("_known_peak")
 def test_the_tables_show_every_part(
     experiment_file: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -330,6 +330,18 @@ def test_a_full_disk_is_told_wherever_it_strikes(experiment_file: Path, tmp_path
     )
 
 
+def test_a_mistake_is_told_once_by_the_processes_of_torchrun(
+    experiment_file: Path, uninterrupted: Path
+) -> None:
+    command = [*TORCHRUN, "-m", "mute", "train", str(experiment_file)]
+    settings = ["--set", f"train.run={uninterrupted}", "--set", "train.seed=99"]
+    done = subprocess.run([*command, *settings], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert done.stderr.count("mute: ") == 1
+    assert "this run was started with other settings: train.seed was" in done.stderr
+    assert "RuntimeError" not in done.stderr
+
+
 @pytest.mark.parametrize("launcher", [{"WORLD_SIZE": "2"}, {"TORCHELASTIC_RUN_ID": "any"}])
 def test_torchrun_does_not_take_a_stop_for_a_failure(
     launcher: dict[str, str], experiment_file: Path, monkeypatch: pytest.MonkeyPatch

@@ -98,6 +98,10 @@ data: {source: en, target: zh, prepared: x, train: [{tsv: a}], dev: {tsv: b},
         ("model:\n  units: 4\f\n", r"run.yaml:2: not valid YAML: special characters are not"),
         ("model:\n  ? [units]\n  : 4\n", r"run.yaml:2: not valid YAML: a key should be a word"),
         ("train:\n  run: x\n  seed: 9223372036854775808\n", r"run.yaml:3: train.seed: should be"),
+        (
+            "train: {run: x, schedule: inverse-sqrt}\n",
+            r"run.yaml:1: train: schedule: inverse-sqrt needs a learning_rate",
+        ),
         ("- a\n", r"run.yaml: should hold sections such as 'model:'"),
         ("extends: [a]\n", r"run.yaml:1: extends: should be a file name"),
         ("extends: none.yaml\n", r"none.yaml: cannot be read \(No such file or directory\)"),
@@ -133,6 +137,14 @@ def test_a_dumped_config_is_the_same(tmp_path: Path) -> None:
     tests = {"08": text, "1e5": text, "null": text, "2026-11-17": text, "größe": text}
     config = Config.model_validate({"data": {**data, "test": tests}, "train": {"run": "12e4"}})
     assert load_config(written(tmp_path, dump_config(config))) == config
+
+
+def test_another_preset_can_be_put_into_a_dumped_config(tmp_path: Path) -> None:
+    config = Config.model_validate({"model": {"preset": "tiny", "d_ffn": 99}})
+    path = written(tmp_path, dump_config(config))
+    assert load_config(path) == config
+    changed = load_config(path, ["model.preset=big"]).model
+    assert (changed.d_model, changed.encoder_layers, changed.d_ffn) == (1024, 6, 99)
 
 
 def test_the_home_may_be_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ def estimate_run(config: Config, steps: int) -> Estimate:
 def _need_of_largest_batch(trainer: TimedTrainer, material: Material, room: int | None) -> int:
     """The peak of memory: measured, or worked out from the largest share of it that surely fits."""
     length = material.longest
-    sentences = trainer.config.batch_tokens // length
+    sentences = -(-trainer.config.batch_tokens // length)  # shorter ones may fill what is left
     # The first step also makes the moments. Its gradients are gone in the next one's forward pass,
     # which has their memory for itself.
     gradients = sum(value.nbytes for value in trainer.parameters)
@@ -105,9 +105,10 @@ def _peak_after(trainer: TimedTrainer, material: Material, sentences: int, lengt
 
 
 def _seconds_per_step(trainer: TimedTrainer, material: Material, steps: int) -> float:
+    plans = material.first_steps(steps, trainer.config.accumulate)
     started, done = time.perf_counter(), 0
     trainer.watch.restart()
-    for plan in material.first_steps(steps, trainer.config.accumulate):
+    for plan in plans:
         trainer.step(material.batches(plan))
         done += 1
         if time.perf_counter() - started > _PATIENCE:

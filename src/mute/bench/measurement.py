@@ -68,7 +68,7 @@ def measure(
     """
     keep_freed_memory()
     device = choose_device()
-    training = config.train or TrainConfig(run="")  # nothing is written there
+    training = config.train or TrainConfig(run="none")  # nothing is written there
     material = open_material(config, training, device, sizes)
     parameters = parameter_count(config.model, material.sizes)
     check_the_model_fits(parameters, training, memory_room(device))

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from mute.cli import scoring, training, translating
 from mute.cli.app import app
-from mute.errors import MuteError, Stopped
+from mute.errors import MuteError, Stopped, ToldElsewhereError
 
 __all__ = ["app", "main", "scoring", "training", "translating"]
 
@@ -27,6 +27,8 @@ def main() -> None:
         sys.stdout.reconfigure(errors="replace")  # a table's lines and arrows are worth no crash
     try:
         app()
+    except ToldElsewhereError:
+        sys.exit(2)
     except MuteError as error:
         _refuse(str(error))
     except OSError as error:

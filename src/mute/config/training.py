@@ -1,9 +1,9 @@
 """The section `train`: how the model learns."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from mute.config.strict import Folder, Probability, Strict
 
@@ -68,3 +68,12 @@ class TrainConfig(Strict):
     """Of the arithmetic; bfloat16 is mixed precision, for GPUs."""
     max_bad_steps: int = Field(10, ge=1)
     """Steps in a row with a non-finite loss or gradient after which the run stops."""
+
+    @model_validator(mode="after")
+    def _learning_rate_is_of_the_schedule(self) -> Self:
+        if self.schedule == "inverse-sqrt" and "learning_rate" not in self.model_fields_set:
+            raise ValueError(
+                "schedule: inverse-sqrt needs a learning_rate, the highest that is reached, such "
+                "as 3e-3; the default is a factor for noam"
+            )
+        return self

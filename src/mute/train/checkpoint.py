@@ -47,6 +47,8 @@ class TrainState:
     """Of all processes together; 0 in checkpoints of earlier versions, which did not tell."""
     validated_step: int = -1
     """The last step after which there was a validation; -1 where earlier versions did not tell."""
+    planned: bool = True
+    """Whether a checkpoint was due by `train.save_every`, or saved at a validation or a stop."""
 
 
 def save_checkpoint(folder: Path, state: TrainState, tensors: Mapping[str, Tensors]) -> Path:
@@ -123,19 +125,26 @@ def step_of(checkpoint: Path) -> int:
     return int(checkpoint.name.removeprefix("step-"))
 
 
-def remove_old(folder: Path, keep: int, every: int = 1) -> None:
+def remove_old(folder: Path, keep: int) -> None:
     """Keep the last `keep` checkpoints, and no draft of a run that was killed.
 
-    One that is between multiples of `every`, saved at a validation or when the run was asked to
-    stop, goes as soon as there is a later one: in the end the same are left as of a run that was
-    never stopped.
+    One that was not planned, but saved at a validation or when the run was asked to stop, goes as
+    soon as there is a later one: in the end the same are left as of a run that was never stopped.
     """
     saved = checkpoints(folder)
-    planned = [path for path in saved[:-1] if step_of(path) % every == 0]
+    planned = [path for path in saved[:-1] if _was_planned(path)]
     kept = (planned + saved[-1:])[-keep:]
     for path in (*saved, *folder.glob(".step-*.writing")):
         if path not in kept:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _was_planned(checkpoint: Path) -> bool:
+    try:
+        state = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))["state"]
+        return bool(state.get("planned", True))
+    except (OSError, ValueError, LookupError, AttributeError):  # damaged: not for us to judge
+        return True
 
 
 def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]] | None:

@@ -80,6 +80,8 @@ def prepared_anew(run: Path, data: str) -> bool:
 def claim_run_folder(run: Path, config: Config, data: str) -> None:
     """Leave the config in a new run; in one that is there, make sure it is the same.
 
+    A config file that says the same already stays as it is: it may be the user's own.
+
     Args:
         run: the folder, which this process is alone in
         config: of the experiment
@@ -90,8 +92,9 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
         MuteError: the run folder was made with other settings, of which each is named, or with
             other data.
     """
+    now, before = config.model_dump(mode="json"), None
     if (run / CONFIG).is_file():
-        before, now = (each.model_dump(mode="json") for each in (load_config(run / CONFIG), config))
+        before = load_config(run / CONFIG).model_dump(mode="json")
         if changed := differences(before, now, FREE_TO_CHANGE):
             raise MuteError(
                 f"{run}: this run was started with other settings: {told(changed)}. "
@@ -101,5 +104,6 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
         raise MuteError(
             f"{run}: the text was prepared anew since this run began; choose another train.run"
         )
-    write_whole(dump_config(config), run / CONFIG)
+    if before != now:
+        write_whole(dump_config(config), run / CONFIG)
     write_whole(f"{data}\n", run / DATA)

@@ -1,6 +1,7 @@
 """The processes that train together, as torchrun starts them; or just one."""
 
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,6 +13,7 @@ from torch._C._distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
+from mute.errors import MuteError, ToldElsewhereError
 from mute.runtime import choose_device
 
 _PATIENCE = timedelta(days=1)
@@ -63,10 +65,29 @@ class Group:
         dist.broadcast(said, 0)
         return float(said)
 
+    def lead(self, work: Callable[[], object]) -> None:
+        """Have the leading process do something that may fail, which all processes wait for.
+
+        Raises:
+            MuteError: a mistake of the user's, in the leading process; in the others just that
+                there was one.
+        """
+        mistake = _mistake_in(work) if self.leads else None
+        if self.sum(mistake is not None)[0]:
+            raise mistake or ToldElsewhereError("the leading process was given something wrong")
+
     def wait(self) -> None:
         """Until every process is here."""
         if self.size > 1:
             dist.barrier()
+
+
+def _mistake_in(work: Callable[[], object]) -> MuteError | None:
+    try:
+        work()
+    except MuteError as error:
+        return error
+    return None
 
 
 def join_group() -> Group:

@@ -1,6 +1,21 @@
 """The learning rate of each step."""
 
+from collections.abc import Iterator
+
 from mute.config import TrainConfig
+
+_TOO_LOW = 1e-6
+"""A rate from which no model learns in the time that anyone has."""
+
+
+def doubts(config: TrainConfig, d_model: int) -> Iterator[str]:
+    """What is possible but seldom meant: a sentence for each."""
+    highest = learning_rate(config, d_model, min(config.warmup, config.steps))
+    if highest < _TOO_LOW:
+        advice = "; noam takes a factor, usually about 1" if config.schedule == "noam" else ""
+        yield f"train.learning_rate: the rate never exceeds {highest:.1e}: too low{advice}"
+    elif config.warmup > config.steps:
+        yield f"train.warmup: {config.warmup:,} steps are more than the run has; it ends before"
 
 
 def learning_rate(config: TrainConfig, d_model: int, step: int) -> float:

@@ -33,7 +33,7 @@ from mute.train.log import LOG, forget_after
 from mute.train.objective import Objective
 from mute.train.optimizer import load_moments, make_optimizer, moments
 from mute.train.progress import Progress, Silence
-from mute.train.schedule import learning_rate
+from mute.train.schedule import doubts, learning_rate
 
 LOG_EVERY = 50
 """Steps between two records of the training loss."""
@@ -85,7 +85,11 @@ class Trainer:
             MuteError: the loss was not finite for too many steps in a row, or a checkpoint
                 cannot be saved.
         """
-        complaints = [*self.resume(), *missed(self.group.device)]
+        complaints = [
+            *self.resume(),
+            *missed(self.group.device),
+            *doubts(self.config, self.model.config.d_model),
+        ]
         if self.group.leads:
             self.progress = Progress(self.run, self.state.step, self.config.steps)
         for complaint in complaints:
@@ -235,6 +239,7 @@ class Trainer:
 
     def save(self) -> None:
         """Write a checkpoint, and let go of those that are too old."""
+        self.state.planned = self.state.step % self.config.save_every == 0
         if self.group.leads:
             tensors = {
                 "weights": {name: value.detach() for name, value in self.model.named_parameters()},
@@ -243,7 +248,7 @@ class Trainer:
             if self.average:
                 tensors["average"] = self.average.weights
             save_checkpoint(self.run / "checkpoints", self.state, tensors)
-            remove_old(self.run / "checkpoints", self.config.keep, self.config.save_every)
+            remove_old(self.run / "checkpoints", self.config.keep)
         self.group.wait()
 
     def resume(self) -> list[str]:

@@ -21,9 +21,11 @@ from mute.train.group import Group
 from tests.unit.full_disk import said_on_a_full_disk
 
 
-def saved(folder: Path, step: int) -> Path:
+def saved(folder: Path, step: int, *, planned: bool = True) -> Path:
     tensors = {"weights": {"a": torch.full((3,), float(step))}}
-    state = TrainState(step, Position(2, step), best_score=31.5, validated_step=step - 5)
+    state = TrainState(
+        step, Position(2, step), best_score=31.5, validated_step=step - 5, planned=planned
+    )
     return save_checkpoint(folder, state, tensors)
 
 
@@ -176,12 +178,20 @@ def test_old_checkpoints_and_drafts_go(tmp_path: Path) -> None:
 
 def test_a_run_that_was_stopped_leaves_the_same_checkpoints_in_the_end(tmp_path: Path) -> None:
     for step in (10, 20, 25, 30, 37, 40):
-        saved(tmp_path, step)
-        remove_old(tmp_path, keep=3, every=10)
+        saved(tmp_path, step, planned=step % 10 == 0)
+        remove_old(tmp_path, keep=3)
         left = [step_of(path) for path in checkpoints(tmp_path)]
         assert left[-1] == step
         assert len(left) <= 3
     assert left == [20, 30, 40]
+
+
+def test_a_checkpoint_whose_state_is_damaged_is_not_the_one_to_go(tmp_path: Path) -> None:
+    for step in (1, 2, 3):
+        saved(tmp_path, step)
+    (tmp_path / "step-00000002" / "state.json").write_text("{")
+    remove_old(tmp_path, keep=2)
+    assert [step_of(path) for path in checkpoints(tmp_path)] == [2, 3]
 
 
 def test_weights_of_a_checkpoint_are_the_averaged_ones_if_there_are_any(tmp_path: Path) -> None:

@@ -20,6 +20,13 @@ def test_a_run_may_go_on_longer_but_not_differently(tmp_path: Path) -> None:
         claim_run_folder(tmp_path, config(steps=99, seed=2), "data")
 
 
+def test_a_config_of_the_users_own_in_the_run_folder_stays_as_it_is(tmp_path: Path) -> None:
+    text = "# my notes\ntrain: {run: x, seed: 3}\n"
+    (tmp_path / "config.yaml").write_text(text)
+    claim_run_folder(tmp_path, config(seed=3), "data")
+    assert (tmp_path / "config.yaml").read_text() == text
+
+
 @pytest.mark.parametrize(
     ("run", "reason"), [("file", "File exists"), ("file/run", "Not a directory")]
 )
