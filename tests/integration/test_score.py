@@ -85,3 +85,10 @@ def test_wrong_options_are_told(
 ) -> None:
     assert run("compare", files["bad"], files["good"], "--ref", files["ref"], *options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_system_that_is_named_twice_is_told(
+    files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("compare", files["bad"], *[files["good"]] * 2, "--ref", files["ref"]) == 2
+    assert "given more than once; name each system once" in capsys.readouterr().err

@@ -3,7 +3,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from mute.config import Config, DataConfig, ModelConfig, ParallelText, TokenizerConfig, UnitsConfig
+from mute.config import (
+    Config,
+    DataConfig,
+    ModelConfig,
+    ParallelText,
+    TokenizerConfig,
+    TrainConfig,
+    UnitsConfig,
+)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +152,21 @@ def test_a_rule_for_chinese_needs_some() -> None:
     DataConfig.model_validate({"source": "zho_Hans", "target": "en", **rest})
     with pytest.raises(ValidationError, match="neither de nor en is Chinese; leave it out"):
         DataConfig.model_validate({"source": "de", "target": "en", **rest})
+
+
+@pytest.mark.parametrize("language", ["ja", "tha"])
+def test_moses_needs_words_with_spaces_between_them(language: str) -> None:
+    text = {"source": "a", "target": "b"}
+    rest = {"source": language, "target": "en", "prepared": "p", "train": [text], "dev": text}
+    for tokenizer in ({"kind": "sentencepiece"}, {"kind": "moses-bpe", "pretokenized": True}):
+        DataConfig.model_validate({**rest, "tokenizer": tokenizer})
+    with pytest.raises(ValidationError, match=rf"moses-bpe finds no words in {language}, which"):
+        DataConfig.model_validate({**rest, "tokenizer": {"kind": "moses-bpe"}})
+
+
+def test_a_folder_in_the_home_of_nobody_is_refused() -> None:
+    with pytest.raises(ValidationError, match="there is no home of that name"):
+        TrainConfig(run="~nobody-of-that-name/run")
 
 
 @pytest.mark.parametrize("where", ["dev", "test.news"])

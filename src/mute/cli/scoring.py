@@ -70,6 +70,8 @@ def compare_command(
 
     if method not in get_args(significance.Method):
         raise MuteError(f"--method {method}: should be bootstrap or randomisation")
+    if twice := [str(path) for path in dict.fromkeys(systems) if systems.count(path) > 1]:
+        raise MuteError(f"{', '.join(twice)}: given more than once; name each system once")
     texts = read_parallel([baseline, *systems, *references])
     refs = texts[1 + len(systems) :]
     found = {

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
 from mute.config.strict import Folder, Probability, Strict
-from mute.languages import is_chinese
+from mute.languages import is_chinese, writes_spaces
 
 
 def _file_or_files(value: Any) -> Any:
@@ -119,6 +119,18 @@ class DataConfig(Strict):
                 f"tokenizer.chinese: characters, but neither {self.source} nor {self.target} is "
                 f"Chinese; leave it out"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _words_can_be_found(self) -> Self:
+        if self.tokenizer.kind != "moses-bpe" or self.tokenizer.pretokenized:
+            return self
+        for code in (self.source, self.target):
+            if not (writes_spaces(code) or is_chinese(code)):
+                raise ValueError(
+                    f"tokenizer.kind: moses-bpe finds no words in {code}, which has no spaces "
+                    f"between them; use kind: sentencepiece"
+                )
         return self
 
     @model_validator(mode="after")

@@ -11,7 +11,10 @@ Probability = Annotated[float, Field(ge=0, lt=1)]
 def _place(name: str) -> str:
     if "\0" in name:
         raise ValueError("no folder has such a name")
-    return os.path.expanduser(name)  # noqa: PTH111 (a config holds text)
+    place = os.path.expanduser(name)  # noqa: PTH111 (a config holds text)
+    if place.startswith("~"):
+        raise ValueError("there is no home of that name; ./~name is a folder called so")
+    return place
 
 
 Folder = Annotated[str, Field(min_length=1), AfterValidator(_place)]

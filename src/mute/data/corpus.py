@@ -24,7 +24,8 @@ from mute.data.known_corpora import can_be_downloaded
 from mute.errors import MuteError
 
 Reason = Literal["not UTF-8", "no tab", "empty side", "too long", "length ratio", "duplicate"]
-"""Why a pair of the training text is left out; the first that applies counts."""
+"""Why a pair of the training text is left out; of a pair that is there twice, the second copy is a
+duplicate whatever else it is."""
 
 MAX_LINE = 1 << 20
 """Bytes. A longer line is no sentence, and is skipped without being held in memory."""
@@ -32,6 +33,14 @@ MAX_LINE = 1 << 20
 FROM_LATIN1 = "`iconv -f LATIN1 -t UTF-8` converts a file that is in Latin-1"
 
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_PACKED_OTHERWISE = {
+    "bzip2": re.compile(rb"BZh[1-9]1AY&SY"),
+    "zip": re.compile(rb"PK\x03\x04"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+}
+_SGML = {".sgm", ".sgml", ".xml"}
+_BEGINNING = 1 << 12
+"""Bytes that are looked at to tell what a file is."""
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _STRAY_LINES, _STRAY_SHARE = 10, 0.01
@@ -91,21 +100,29 @@ def data_folder() -> Path:
     return Path(os.environ.get("MUTE_DATA") or "../shared/data")
 
 
+def is_sgml(path: Path) -> bool:
+    """Whether a file, by its name, has sentences between tags instead of in lines."""
+    kinds = [suffix.lower() for suffix in path.suffixes if suffix not in (".gz", ".xz")]
+    return bool(_SGML & set(kinds[-1:]))
+
+
 def locate(name: str) -> Path:
     """Find a file in the working directory, then in the data folder.
 
     Raises:
-        MuteError: it is in neither, and the message names both places, or it is a folder.
+        MuteError: it is in neither, and the message names both places, or it is a folder, or SGML.
     """
-    path = Path(name).expanduser()
-    places = [path] if path.is_absolute() else [path, data_folder() / path]
+    if is_sgml(Path(name)):
+        raise MuteError(f"{name}: SGML; write its sentences to a file of their own, one per line")
     try:
+        path = Path(name).expanduser()
+        places = [path] if path.is_absolute() else [path, data_folder() / path]
         for place in places:
             if place.is_file():
                 return place
         there = next((place.resolve() for place in places if place.exists()), None)
         tried = " nor ".join(str(place.resolve()) for place in places)
-    except (OSError, ValueError) as error:  # a folder that may not be entered, an odd name
+    except (OSError, ValueError, RuntimeError) as error:  # may not be entered, odd, no such ~user
         raise MuteError(f"{name!r}: cannot be looked for ({error}); correct the path") from None
     if there is not None:
         kind = "is a folder" if there.is_dir() else "is no regular file, and text is read twice"
@@ -236,6 +253,7 @@ def read_lines(source: Path | BinaryIO) -> Iterator[_Line]:
     number = 0
     try:
         with _open(source) as stream:
+            _check_ends(stream, source)
             for number, line in enumerate(_split(stream), 1):
                 yield _without_mark(line, source) if number == 1 else line
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
@@ -247,6 +265,15 @@ def read_lines(source: Path | BinaryIO) -> Iterator[_Line]:
         raise MuteError(f"{name_of(source)}: cannot be read ({error.strerror})") from None
 
 
+def _check_ends(stream: BinaryIO, source: Path | BinaryIO) -> None:
+    """Refuse text whose lines end with CR alone: it would be one line."""
+    first = stream.peek(_BEGINNING) if isinstance(stream, io.BufferedReader) else b""
+    if b"\n" not in first and b"\0" not in first and first.count(b"\r") > 1:
+        raise MuteError(
+            f"{name_of(source)}: its lines end with CR alone; convert it by `tr '\\r' '\\n'`"
+        )
+
+
 def _without_mark(first: _Line, source: Path | BinaryIO) -> _Line:
     if first is _Mark.TOO_LONG:
         return first
@@ -255,10 +282,6 @@ def _without_mark(first: _Line, source: Path | BinaryIO) -> _Line:
         raise MuteError(
             f"{name_of(source)}: UTF-16, but text has to be UTF-8; convert it by "
             f"`iconv -f UTF-16 -t UTF-8`"
-        )
-    if first.count(b"\r") > 1:
-        raise MuteError(
-            f"{name_of(source)}: its lines end with CR alone; convert it by `tr '\\r' '\\n'`"
         )
     return first.removeprefix(_BOM)
 
@@ -279,7 +302,12 @@ def _split(stream: BinaryIO) -> Iterator[_Line]:
 def _open(source: Path | BinaryIO) -> Iterator[BinaryIO]:
     """The bytes of a text, unpacked if they are packed, whatever the file is called."""
     with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
-        first = file.peek(len(_XZ)) if isinstance(file, io.BufferedReader) else b""
+        first = file.peek(_BEGINNING) if isinstance(file, io.BufferedReader) else b""
+        for kind, beginning in _PACKED_OTHERWISE.items():
+            if beginning.match(first):
+                raise MuteError(
+                    f"{name_of(source)}: packed by {kind}; unpack it, or pack it as .gz or .xz"
+                )
         if first.startswith(_GZIP):
             with gzip.open(file) as unpacked:
                 yield cast("BinaryIO", io.BufferedReader(unpacked))

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +24,11 @@ def exclusive(folder: Path) -> Iterator[None]:
     with _explained(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _beside(folder, "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sys.stderr.write(f"{folder}: another process is preparing it; waiting\n")
+                fcntl.flock(lock, fcntl.LOCK_EX)
             if _beside(folder, "old").exists() and not folder.exists():
                 _beside(folder, "old").rename(folder)
             for leftover in ("old", "partial"):

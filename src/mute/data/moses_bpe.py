@@ -19,7 +19,8 @@ _CODES = "bpe.codes"
 class MosesBpe(Tokenizer):
     """Moses tokens (or jieba's words, or tokens as they are), then subword-nmt's BPE.
 
-    A character that was not in the text it learned from becomes UNK.
+    A character becomes UNK if it was not in the text it learned from, or never at such a place: at
+    the end of a word, or before it.
     """
 
     kind = "moses-bpe"
@@ -86,8 +87,13 @@ class _Language:
         self._bpe = Bpe(codes, self._ids)
 
     def encode(self, text: str) -> list[int]:
-        words = self._words.split(text)
-        return [self._ids.get(piece, UNK) for word in words for piece in self._bpe.split(word)]
+        return [each for word in self._words.split(text) for each in self._look_up(word)]
+
+    def _look_up(self, word: str) -> list[int]:
+        """The ids of a word's pieces; one at its end that looks as if it went on is UNK."""
+        *before, last = self._bpe.split(word)
+        ids = [self._ids.get(piece, UNK) for piece in before]
+        return [*ids, UNK if last.endswith(GOES_ON) else self._ids.get(last, UNK)]
 
     def decode(self, ids: Iterable[int], copies: Mapping[int, Sequence[str]] | None = None) -> str:
         text = [each for each in ids if each == UNK or each >= len(SPECIALS)]
@@ -102,11 +108,10 @@ class _Language:
     def unknown(self, text: str) -> list[tuple[int, str]]:
         found, place = [], 0
         for word in self._words.split(text):
-            pieces = self._bpe.split(word)
-            unknown = [piece not in self._ids for piece in pieces]
-            if any(unknown):
-                found.append((place + unknown.index(True), word))
-            place += len(pieces)
+            ids = self._look_up(word)
+            if UNK in ids:
+                found.append((place + ids.index(UNK), word))
+            place += len(ids)
         return found
 
     def names(self, ids: Iterable[int]) -> list[str]:
@@ -139,7 +144,8 @@ def _vocabulary(words: Mapping[str, int], codes: str) -> list[str]:
     """The special pieces, then those of the text, the most frequent first."""
     bpe, counts = Bpe(codes), Counter[str]()
     for word, count in words.items():
-        for piece in bpe.split(word):
+        *before, last = bpe.split(word)
+        for piece in before if last.endswith(GOES_ON) else (*before, last):
             counts[piece] += count
     learned = sorted(counts.keys() - set(SPECIALS), key=lambda piece: (-counts[piece], piece))
     return [*SPECIALS, *learned]

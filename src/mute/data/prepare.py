@@ -54,14 +54,19 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
         raise MuteError(f"{folder}: a file; choose another data.prepared")
     with exclusive(folder):
         known = load_manifest(folder)
+        if known is None and (folder / MANIFEST).exists():
+            raise MuteError(
+                f"{folder / MANIFEST}: damaged, or of another version of mute; delete the folder "
+                f"and prepare it again"
+            )
+        manifest = take_stock(config, known)
+        if known is not None and known.agrees_with(manifest):
+            return Report.load(folder).model_copy(update={"reused": True})
         if foreign := _foreign(folder, known):
             raise MuteError(
                 f"{folder}: holds {foreign}, which 'mute prepare' did not write and will not "
                 f"delete; choose another folder for data.prepared"
             )
-        manifest = take_stock(config, known)
-        if known is not None and known.agrees_with(manifest):
-            return Report.load(folder).model_copy(update={"reused": True})
         with replaced(folder) as partial, _progress_bar() as progress:
             dev = read_scored(config.dev)
             tokenizer, lines = _learn(config, progress)

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError, computed_field
 from rich.console import Group
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from mute.data.corpus import Reason
 from mute.errors import MuteError
@@ -140,7 +140,7 @@ def counted(reasons: Counter[str]) -> str:
 
 def render(report: Report) -> Group:
     """The report as tables for people."""
-    text = Table("corpus", "read", "kept", "dropped")
+    text = Table(_whole("corpus"), "read", "kept", "dropped")
     for corpus in report.corpora:
         reasons = "\n".join(f"{each.count:,} {why}" for why, each in corpus.dropped.items())
         text.add_row(_files(corpus), f"{corpus.read:,}", f"{corpus.kept:,}", reasons or "none")
@@ -157,9 +157,14 @@ def render(report: Report) -> Group:
 
 
 def _dev_table(dev: DevReport) -> Table:
-    table = Table("development text", "pairs", "also in the training text")
+    table = Table(_whole("development text"), "pairs", "also in the training text")
     table.add_row(_files(dev), f"{dev.read:,}", f"{dev.in_train:,}")
     return table
+
+
+def _whole(head: str) -> Column:
+    """A column of paths, whose ends may be all that they differ in."""
+    return Column(head, overflow="fold")
 
 
 def _files(text: _TextReport) -> str:

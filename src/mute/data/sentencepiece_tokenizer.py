@@ -102,9 +102,9 @@ class _Pieces:
         if random.random() >= rate or not self._is_spelled(word):
             return word
         splits = self._processor.nbest_encode_as_ids(self.decode(word), _CANDIDATES)
-        weights = [
-            math.exp(_SMOOTHING * sum(map(self._processor.get_score, split))) for split in splits
-        ]
+        scores = [sum(map(self._processor.get_score, split)) for split in splits]
+        # Beside the best: of a long word, or a sentence without spaces, all would come out as 0.
+        weights = [math.exp(_SMOOTHING * (score - max(scores))) for score in scores]
         drawn: list[int] = random.choices(splits, weights)[0]
         return drawn
 

@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from mute.data.corpus import read_text
+from mute.data.corpus import is_sgml, read_text
 from mute.data.markup import unescape
 from mute.errors import MuteError
 
-_SGML = {".sgm", ".sgml", ".xml"}
+# A file of NIST's may have the references of several people, one of WMT's all there is of a text.
+_TRANSLATOR = re.compile(r"""<doc\b[^>]*?\bsysid\s*=\s*["']([^"']*)""", re.IGNORECASE)
+_SIDE = re.compile(r"<(src|ref|hyp)\b", re.IGNORECASE)
 _SEGMENT = re.compile(r"<seg\b[^>]*?(?:/>|>(.*?)</seg>)", re.DOTALL | re.IGNORECASE)
 
 
@@ -16,7 +18,7 @@ def read_segments(path: Path | str) -> list[str]:
     """The lines of a text, or the segments of an SGML file; none is dropped, not even empty ones.
 
     Raises:
-        MuteError: the file cannot be read, is not UTF-8, or is SGML without a segment.
+        MuteError: the file cannot be read, is not UTF-8, or is SGML of several texts or none.
     """
     path = Path(path)
     if not path.exists():
@@ -24,10 +26,15 @@ def read_segments(path: Path | str) -> list[str]:
     if path.is_dir():
         raise MuteError(f"{path}: is a folder; give a file")
     lines = list(read_text(path))
-    kinds = [suffix.lower() for suffix in path.suffixes if suffix not in (".gz", ".xz")]
-    if not _SGML & set(kinds[-1:]):
+    if not is_sgml(path):
         return lines
-    segments = [unescape(each).strip() for each in _SEGMENT.findall("\n".join(lines))]
+    text = "\n".join(lines)
+    several = sorted(set(_TRANSLATOR.findall(text)) or set(_SIDE.findall(text)))
+    if len(several) > 1:
+        raise MuteError(
+            f"{path}: holds several texts ({', '.join(several)}); write each to a file of its own"
+        )
+    segments = [unescape(each).strip() for each in _SEGMENT.findall(text)]
     if not segments:
         raise MuteError(f"{path}: SGML without a <seg>")
     return segments

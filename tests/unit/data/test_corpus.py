@@ -1,3 +1,4 @@
+import bz2
 import gzip
 import lzma
 import os
@@ -175,6 +176,38 @@ def test_lines_that_end_with_cr_alone_are_told() -> None:
     old = text(b"one\rtwo\rthree\r", b"eins\rzwei\rdrei\r")
     with pytest.raises(MuteError, match=r"text\.en: its lines end with CR alone; .*`tr '"):
         list(read_pairs(old))
+
+
+def test_lines_that_end_with_cr_alone_are_told_however_many_they_are() -> None:
+    old = text(b"a sentence\r" * 100_000, b"ein Satz\r" * 100_000)
+    with pytest.raises(MuteError, match="its lines end with CR alone"):
+        list(read_pairs(old))
+
+
+@pytest.mark.parametrize(
+    ("packed", "kind"),
+    [
+        (bz2.compress(b"A dog.\n"), "bzip2"),
+        (b"PK\x03\x04\x14\0\0\0\x08\0", "zip"),
+        (b"\x28\xb5\x2f\xfd\x04\x58\r\r\n", "zstd"),
+    ],
+    ids=["bzip2", "zip", "zstd"],
+)
+def test_what_is_packed_otherwise_is_told(packed: bytes, kind: str) -> None:
+    with pytest.raises(MuteError, match=rf"text\.en: packed by {kind}; unpack it, or pack it as"):
+        list(read_pairs(text(packed, packed)))
+
+
+@pytest.mark.parametrize("name", ["ref.sgm", "ref.XML.gz"])
+def test_sgml_is_no_text_with_a_sentence_per_line(name: str) -> None:
+    Path(name).touch()
+    with pytest.raises(MuteError, match=rf"{name}: SGML; write its sentences to a file of their"):
+        locate(name)
+
+
+def test_the_home_of_nobody_is_told() -> None:
+    with pytest.raises(MuteError, match="cannot be looked for"):
+        locate("~nobody-of-that-name/text.en")
 
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 300])

@@ -69,6 +69,22 @@ def test_sentencepiece_samples_are_the_same_text(
     assert all(each >= len(SPECIALS) for each in sampled)
 
 
+def test_a_sentence_without_spaces_is_sampled_however_long_it_is(unigram: Tokenizer) -> None:
+    text = "thedogrunsunder" * 200
+    ids = unigram.encode(text, "source")
+    for seed in range(20):
+        assert unigram.decode(unigram.sample(ids, "source", 0.9, seed), "source") == text
+
+
+def test_a_word_that_looks_as_if_it_went_on_stays_apart() -> None:
+    config = TokenizerConfig(kind="moses-bpe", size=60, pretokenized=True)
+    text = [("a dog @@ runs foo@@ bar", "ein Hund @@ rennt")] * 3
+    tokenizer = learn_tokenizer(text, config, ("en", "de"))
+    for marked, word in (("a @@ dog", "@@"), ("foo@@ bar", "foo@@")):
+        assert UNK in tokenizer.encode(marked, "source")
+        assert [each for _, each in tokenizer.unknown(marked, "source")] == [word]
+
+
 @pytest.fixture(scope="module")
 def samplers(unigram: Tokenizer) -> dict[str, Tokenizer]:
     return {"unigram": unigram, "bpe": learn(size=400, model="bpe")}

@@ -44,6 +44,24 @@ def test_nists_sgml(tmp_path: Path) -> None:
     assert read_segments(loud) == ["one", "", "three / 3"]
 
 
+@pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        (
+            '<doc sysid="A"><seg>one</seg></doc>\n<DOC docid="x" sysid="B"><seg>1</seg></doc>',
+            "A, B",
+        ),
+        ("<src><seg>eins</seg></src><ref><seg>one</seg></ref>", "ref, src"),
+    ],
+)
+def test_a_file_of_several_texts_is_told(tmp_path: Path, text: str, several: str) -> None:
+    (tmp_path / "both.xml").write_text(text)
+    with pytest.raises(
+        MuteError, match=rf"both\.xml: holds several texts \({several}\); write each"
+    ):
+        read_segments(tmp_path / "both.xml")
+
+
 def test_what_cannot_be_scored_is_told(tmp_path: Path) -> None:
     (tmp_path / "two").write_text("a\nb\n")
     (tmp_path / "three").write_text("a\nb\nc\n")
