@@ -213,6 +213,7 @@ def serve_command(
         float,
         typer.Option(
             min=0.1,
+            max=86400,
             help="Seconds in which a request's head, then its body, then its answer has to come.",
         ),
     ] = 30.0,

@@ -14,7 +14,8 @@ GOES_ON = "@@"
 _END = "</w>"
 # The cost grows with the square of a word's length, and what is longer is no word.
 _LONGEST_WORD = 100
-_CACHED_WORDS = 200_000
+# So much is remembered, and nothing of what is too long to be met again soon.
+_CACHED_WORDS, _LONGEST_CACHED = 200_000, 30
 
 
 class Bpe:
@@ -34,12 +35,18 @@ class Bpe:
     def split(self, word: str) -> list[str]:
         """The pieces of a word, all but the last marked with `GOES_ON`."""
         if len(self._bpe.cache) > _CACHED_WORDS:
-            self._bpe.cache.clear()
+            self._bpe.cache = {}  # a new one: another thread may be reading the old
         *parts, last = _cut(word)
-        pieces: list[str] = self._bpe.segment_tokens([last])
+        pieces = self._segment(last)
         for part in reversed(parts):
-            *begin, end = self._bpe.segment_tokens([part])
+            *begin, end = self._segment(part)
             pieces = [*begin, end + GOES_ON, *pieces]
+        return pieces
+
+    def _segment(self, part: str) -> list[str]:
+        pieces: list[str] = self._bpe.segment_tokens([part])
+        if len(part) > _LONGEST_CACHED:
+            self._bpe.cache.pop(part, None)
         return pieces
 
     def drop(self, word: str, rate: float, random: Random) -> list[str]:

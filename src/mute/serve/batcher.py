@@ -63,6 +63,10 @@ class Job:
             self.taken += 1
         return list(self.lines[first : self.taken]), cost
 
+    def next_cost(self) -> int:
+        """Of the next line, in tokens."""
+        return tokens_of(self.lines[self.taken])
+
     def receive(self, results: Sequence[Any]) -> None:
         """Add what the lines taken became; with the last of them the request is answered."""
         self.results += results
@@ -208,9 +212,9 @@ class Batcher:
         alike = self._alike()
         first = alike[0]
         budget = self._budget_of(first.task)
-        next_line = tokens_of(first.lines[first.taken])  # done however long, or never
+        next_line = first.next_cost()  # done however long, or never
         turns = [(first, next_line)]
-        turns += [(job, budget // len(alike)) for job in alike]
+        turns += [(job, max(budget // len(alike), job.next_cost())) for job in alike]
         turns += [(job, budget) for job in alike]  # what others have left
         batch, left = Batch(first.task, []), max(budget, next_line)
         for job, share in turns:
@@ -219,6 +223,7 @@ class Batcher:
                 batch.shares.append((job, lines))
                 left -= cost
         rest = [job for job in self._jobs if job.taken < len(job.lines)]
-        # Who had a turn goes behind those with other tasks.
-        self._jobs = deque(sorted(rest, key=lambda job: job.task == first.task))
+        # Who had a turn goes behind those that had none, and all of them behind other tasks.
+        served = {job for job, _ in batch.shares}
+        self._jobs = deque(sorted(rest, key=lambda job: (job.task == first.task, job in served)))
         return batch

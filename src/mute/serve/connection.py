@@ -1,4 +1,4 @@
-"""Connections that have to bring their requests in time."""
+"""Connections that have to bring their requests, and take their answers, in time."""
 
 from asyncio import TimerHandle, Transport
 
@@ -7,14 +7,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 def punctual(seconds: float) -> type[H11Protocol]:
-    """Uvicorn's protocol, which closes a connection that brings no request within some seconds.
+    """Uvicorn's protocol, which closes a connection that is slower than some seconds.
 
     By itself it limits the pause after an answer only: a client that sends nothing, or half a
-    header, would keep its connection for ever, and a few hundred such would keep out all others.
+    header, or a byte of what was refused already, or never reads its answers, would keep its
+    connection for ever, and a few hundred such would keep out all others.
     """
 
     class Punctual(H11Protocol):
-        deadline: TimerHandle | None = None
+        deadline: TimerHandle | None = None  # for what it sends
+        reading: TimerHandle | None = None  # for what it is sent
 
         def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
@@ -24,13 +26,24 @@ def punctual(seconds: float) -> type[H11Protocol]:
             super().data_received(data)
             self._watch()
 
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            # At once: to close it would be to wait until the rest is read.
+            self.reading = self.loop.call_later(seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            self._forget_reading()
+            super().resume_writing()
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._forget_deadline()
+            self._forget_reading()
             super().connection_lost(exc)
 
         def _watch(self) -> None:
-            waiting = self.conn.their_state is h11.IDLE  # for the end of a header
-            if not waiting:
+            for_header = self.conn.their_state is h11.IDLE
+            for_refused = self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
+            if not (for_header or for_refused):
                 self._forget_deadline()
             elif self.deadline is None:
                 self.deadline = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
@@ -39,5 +52,10 @@ def punctual(seconds: float) -> type[H11Protocol]:
             if self.deadline is not None:
                 self.deadline.cancel()
                 self.deadline = None
+
+        def _forget_reading(self) -> None:
+            if self.reading is not None:
+                self.reading.cancel()
+                self.reading = None
 
     return Punctual

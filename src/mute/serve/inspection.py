@@ -9,7 +9,7 @@ from torch import Tensor
 from mute.analysis.attention import unit_attention
 from mute.data.batching import pad
 from mute.data.vocabulary import EOS, SPECIALS
-from mute.model.fusion import SequentialFusion
+from mute.model.fusion import LearnedOrder
 from mute.model.layer import MultiUnitLayer
 from mute.serve.served import Served
 from mute.serve.variants import Muted, Variants
@@ -69,7 +69,7 @@ def _layer(layer: object, original: object, weights: Tensor) -> dict[str, Any]:
     """An encoder layer, the same before units were muted, and its attention (I, 1, h, S, S)."""
     assert isinstance(layer, MultiUnitLayer)
     assert isinstance(original, MultiUnitLayer)
-    order = original.fusion.order() if isinstance(original.fusion, SequentialFusion) else None
+    order = original.fusion.order() if isinstance(original.fusion, LearnedOrder) else None
     has_heads = weights.size(2) > 0
     return {
         "weights": _rounded(layer.fusion().detach(), digits=6),

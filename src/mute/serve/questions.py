@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from mute.serve.texts import Format
 
@@ -48,7 +48,7 @@ class TranslateQuestion(BaseModel):
     q: PlainText | list[PlainText] = Field(description="A text, or several.")
     source: Name = Field(description="A code of /languages, or auto.")
     target: Name
-    format: Format = "text"
+    format: Annotated[Format, BeforeValidator(lambda given: given or "text")] = "text"
     alternatives: int = Field(0, ge=0, le=MOST_ALTERNATIVES)
     api_key: ApiKey = None
     model: ModelName = None

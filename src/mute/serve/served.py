@@ -95,17 +95,18 @@ class Gallery:
         return fitting
 
     def languages(self) -> list[Language]:
-        """The sources, with the targets of each."""
-        sources = dict.fromkeys(each.source for each in self.models)
+        """All of them, the sources first, with the targets of each."""
+        sources = [each.source for each in self.models]
+        targets = [each.target for each in self.models]
         return [
             Language(
-                code=source,
-                name=name_of(source),
+                code=code,
+                name=name_of(code),
                 targets=list(
-                    dict.fromkeys(each.target for each in self.models if each.source == source)
+                    dict.fromkeys(each.target for each in self.models if each.source == code)
                 ),
             )
-            for source in sources
+            for code in dict.fromkeys([*sources, *targets])
         ]
 
 

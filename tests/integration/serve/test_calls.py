@@ -37,6 +37,12 @@ def test_a_form_is_as_good_as_json(client: TestClient) -> None:
     assert several.json()["translatedText"] == [expected["translatedText"]] * 2
 
 
+@pytest.mark.parametrize("given", [None, ""])
+def test_a_format_that_is_left_empty_is_text(client: TestClient, given: str | None) -> None:
+    asked = {"q": "A dog.", "source": "en", "target": "de", "format": given}
+    assert client.post("/translate", json=asked).status_code == 200
+
+
 def test_tags_of_html_survive(client: TestClient, translator: Translator) -> None:
     (found,) = translator.translate(["The dog sleeps."])
     page = '<p class="green">The dog sleeps.<br/></p>'
@@ -87,7 +93,10 @@ def test_the_language_is_found_out_if_it_is_not_told(client: TestClient) -> None
 
 
 def test_languages_and_models_are_listed(client: TestClient) -> None:
-    assert client.get("/languages").json() == [{"code": "en", "name": "English", "targets": ["de"]}]
+    assert client.get("/languages").json() == [
+        {"code": "en", "name": "English", "targets": ["de"]},
+        {"code": "de", "name": "German", "targets": []},
+    ]
     shape = {
         "layers": 2,
         "units": 3,

@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,7 +52,10 @@ def test_libretranslates_own_client_works_unchanged(
     client = LibreTranslateAPI(running.address, api_key="sesame")
     (expected,) = translator.translate(["The dog sleeps."])
     assert client.translate("The dog sleeps.", "en", "de", timeout=20) == expected.text
-    assert client.languages(timeout=20) == [{"code": "en", "name": "English", "targets": ["de"]}]
+    assert client.languages(timeout=20) == [
+        {"code": "en", "name": "English", "targets": ["de"]},
+        {"code": "de", "name": "German", "targets": []},
+    ]
     assert client.detect("The dog sleeps.", timeout=20)[0]["language"] == "en"
     with pytest.raises(HTTPError, match="403") as refused:
         LibreTranslateAPI(running.address).translate("x", "en", "de", timeout=20)
@@ -68,6 +72,35 @@ def test_a_connection_that_brings_no_request_is_closed(model: Path, sent: bytes)
         with socket.create_connection((host, int(port)), timeout=20) as connection:
             connection.sendall(sent)
             assert connection.recv(1) == b""  # its end
+
+
+@pytest.mark.parametrize(
+    "head", [b"POST /nowhere HTTP/1.1", b"POST /translate HTTP/1.1\r\nContent-Type: text/plain"]
+)
+def test_a_connection_that_is_refused_and_dawdles_is_closed(model: Path, head: bytes) -> None:
+    with started(model, "--timeout", "1") as running:
+        host, port = running.address.removeprefix("http://").rstrip("/").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(head + b"\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 4")
+            connection.sendall(b"x")
+            while connection.recv(1 << 16):
+                pass  # until its end
+
+
+def ask_slowly(connection: socket.socket) -> None:
+    for _ in range(100):
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        time.sleep(0.1)
+
+
+def test_a_connection_that_never_reads_is_closed(model: Path) -> None:
+    with started(model, "--timeout", "1") as running:
+        host, port = running.address.removeprefix("http://").rstrip("/").split(":")
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 5000)
+            with pytest.raises((ConnectionResetError, BrokenPipeError)):
+                ask_slowly(connection)
 
 
 def test_who_does_not_fetch_an_answer_cannot_keep_the_server_running(model: Path) -> None:

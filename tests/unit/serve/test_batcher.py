@@ -111,6 +111,21 @@ def test_a_long_request_does_not_hold_up_a_short_one() -> None:
     batcher.close()
 
 
+def test_a_long_request_does_not_hold_up_many_short_ones() -> None:
+    shout = Shout()
+    batcher = Batcher(max_queue=1000, patience=0, budget=40)
+    hold_up(batcher, shout)
+    long = batcher.submit(shout, ["a line of the long one"] * 200)
+    short = [batcher.submit(shout, ["a short request"]) for _ in range(30)]
+    shout.gate.set()
+    for each in (*short, long):
+        each.result(SOON)
+    batcher.close()
+    last = max(at for at, batch in enumerate(shout.batches) if "a short request" in batch)
+    before = sum(line.startswith("a line") for batch in shout.batches[: last + 1] for line in batch)
+    assert before < 40  # about as much as theirs together
+
+
 def test_requests_with_another_task_take_turns() -> None:
     shout = Shout()
     done: list[str] = []

@@ -162,8 +162,10 @@ function setModel(name) {
   byId("source-title").textContent = languageName(model.source);
   byId("target-title").textContent = languageName(model.target);
   byId("takes").textContent = model.takes && `This model takes ${model.takes}.`;
-  source.lang = languageTag(model.source);
-  for (const id of ["translation", "said"]) byId(id).lang = languageTag(model.target);
+  for (const each of [source, byId("source-words")]) each.lang = languageTag(model.source);
+  for (const id of ["translation", "said", "alternative-list", "difference"]) {
+    byId(id).lang = languageTag(model.target);
+  }
   inspector.setModel(model);
 }
 

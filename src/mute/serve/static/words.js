@@ -1,7 +1,7 @@
 // From the model's pieces to words, and from two texts to their difference.
 
 const END = "</s>";
-const NAMES = { [END]: "‹end›", "<unk>": "‹unknown›" };
+const NAMES = new Map([[END, "‹end›"], ["<unk>", "‹unknown›"]]);
 const SPACE = "\u2581"; // SentencePiece begins a word with it
 const JOIN = "@@"; // subword-nmt ends a piece with it that goes on
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
@@ -12,7 +12,7 @@ const BYTES = /(?:<0x[0-9A-F]{2}>)+/g;
 export function pieceLabels(tokens) {
   const starts = wordStarts(tokens);
   return tokens.map((token, index) => {
-    if (token in NAMES) return NAMES[token];
+    if (NAMES.has(token)) return NAMES.get(token);
     const text = plain(token);
     return starts[index] || PUNCTUATION.test(text) ? text : `-${text}`;
   });
@@ -25,7 +25,7 @@ export function groupWords(tokens) {
   tokens.forEach((token, index) => {
     if (starts[index]) words.push({ text: "", pieces: [] });
     const word = words.at(-1);
-    word.text += NAMES[token] ?? strip(token);
+    word.text += NAMES.get(token) ?? strip(token);
     word.pieces.push(index);
   });
   for (const word of words) word.text = decodeBytes(word.text);
