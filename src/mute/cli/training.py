@@ -232,6 +232,8 @@ def study_command(
         return
     only = systems.split(",") if systems else []
     runs = runs_of(chosen, task, _seeds(seeds), overrides or [], only, processes)
+    for doubt in plan.doubts(runs):
+        typer.echo(doubt, err=True)
     if dry_run:
         Console().print(plan.render(plan.plan(runs, measure=measure)))
         return

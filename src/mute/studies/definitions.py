@@ -12,8 +12,12 @@ from dataclasses import dataclass, field, replace
 from mute.config import BIASES
 from mute.errors import MuteError
 
-PAPER_TASKS = ("wmt14-en-de", "wmt18-zh-en", "nist-zh-en")
-"""The tasks of the paper; all others are small ones."""
+PAPER_TASKS: Mapping[str, int] = {
+    "wmt14-en-de": 4 * 4096,
+    "wmt18-zh-en": 4 * 4096,
+    "nist-zh-en": 2 * 4096,
+}
+"""The tasks of the paper, and the tokens of a step there, of all GPUs; all others are small."""
 BASELINE = "relative"
 """The system that the others are tested against, as in the paper."""
 SMALL_BUDGET: Mapping[str, tuple[str, ...]] = {

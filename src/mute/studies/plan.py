@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from mute.config import Config
 from mute.data.prepared import vocabulary_sizes
 from mute.experiment import sections
 from mute.model.parameters import parameter_count
+from mute.studies.definitions import PAPER_TASKS
 from mute.studies.grid import Run, find_twin
 from mute.train.checkpoint import checkpoints, step_of
 
@@ -60,6 +61,20 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
             )
         )
     return planned
+
+
+def doubts(runs: Sequence[Run]) -> Iterator[str]:
+    """A word if steps are not of the paper's size: a config knows nothing of its GPUs."""
+    for run in runs[:1]:
+        _, training = sections(run.config)
+        step = run.processes * training.accumulate * training.batch_tokens
+        paper = PAPER_TASKS.get(run.task, step)
+        if step != paper:
+            batches = f"{paper // training.batch_tokens} batches of {training.batch_tokens:,}"
+            yield (
+                f"a step has {step:,} tokens, the paper's {paper:,}: {batches}, by --processes or "
+                f"--set train.accumulate=…"
+            )
 
 
 def _state(run: Run, steps: int) -> tuple[str, float]:

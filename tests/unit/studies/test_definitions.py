@@ -11,6 +11,7 @@ from mute.studies.definitions import PAPER_TASKS, SMALL_BUDGET, STUDIES, Study, 
 from mute.studies.figures import FIGURES
 from mute.studies.grid import runs_of
 from mute.studies.measures import MEASURES
+from mute.studies.plan import doubts
 
 ROOT = Path(__file__).parents[3]
 TASKS = sorted(path.name for path in (ROOT / "configs").iterdir() if path.is_dir())
@@ -48,6 +49,24 @@ def test_what_a_study_names_exists(study: Study) -> None:
 
 def test_the_tasks_that_are_named_are_shipped() -> None:
     assert {*PAPER_TASKS, *SMALL_BUDGET} <= set(TASKS)
+
+
+@pytest.mark.parametrize(
+    ("task", "processes", "changes", "doubted"),
+    [
+        ("multi30k", 1, [], False),
+        ("wmt14-en-de", 1, [], True),
+        ("wmt14-en-de", 4, [], False),
+        ("wmt14-en-de", 2, ["train.accumulate=2"], False),
+        ("nist-zh-en", 2, [], False),
+        ("nist-zh-en", 4, [], True),
+    ],
+)
+def test_steps_that_are_not_the_papers_are_doubted(
+    task: str, processes: int, changes: list[str], doubted: bool
+) -> None:
+    runs = runs_of(STUDIES["main"], task, [1], changes, [], processes)
+    assert bool(list(doubts(runs))) == doubted
 
 
 def test_only_the_papers_tasks_have_big() -> None:
