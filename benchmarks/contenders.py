@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol
 import torch
 from ct2_process import answer
 
-from mute.config import ModelConfig
 from mute.data.batching import pad
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import EOS
@@ -50,7 +49,7 @@ class Mute:
     """Ours; if the steps are given, the last one chooses the end."""
 
     def __init__(self, model: Transformer, compute: Compute) -> None:
-        self.name, self.compute = mute_name(compute, model.config), compute
+        self.name, self.compute = _name_of(model, compute), compute
         self._engine = Engine(model, compute)
 
     def run(self, batches: Batches, search: Search) -> Run:
@@ -102,11 +101,14 @@ class CTranslate2:
         return Run(seconds, [[self._target_ids[piece] for piece in each] for each in pieces])
 
 
-def mute_name(compute: Compute, config: ModelConfig | None = None) -> str:
-    """What results call ours, with one unit if nothing else is said."""
-    units = config.units if config else 1
-    shape = ", Big" if config and config.preset == "big" else ""
-    return f"mute {compute}, {units} unit{'s' * (units > 1)}{shape}"
+def mute_name(compute: Compute, units: int = 1) -> str:
+    """What results call ours."""
+    return f"mute {compute}, {units} unit{'s' * (units > 1)}"
+
+
+def _name_of(model: Transformer, compute: Compute) -> str:
+    name = mute_name(compute, model.config.units)
+    return f"{name}, Big" if model.config.preset == "big" else name
 
 
 def ctranslate2_name(compute: Compute) -> str:

@@ -38,9 +38,9 @@ from workload import (
     BASE,
     BATCH,
     VOCABULARY,
-    base_model,
     base_settings,
     base_tokenizer,
+    random_model,
     trained_settings,
 )
 
@@ -81,7 +81,7 @@ TARGETS = (
 
 def base_jobs(stack: ExitStack, folder: Path, *, quick: bool) -> list[Job]:
     """The model with random weights; the stack is what ends Hugging Face's process."""
-    model = base_model(1)
+    model = random_model(1)
     everywhere = twins(model, base_tokenizer(), folder / "base")
     everywhere += several_units(MANY_UNITS)
     others: list[Contender] = []
@@ -91,7 +91,7 @@ def base_jobs(stack: ExitStack, folder: Path, *, quick: bool) -> list[Job]:
         except NotInstalledError as error:
             print(f"Hugging Face is left out: {error}", flush=True)
         others = [each for units in OTHER_UNITS for each in several_units(units)]
-        big = base_model(1, "big")
+        big = random_model(1, "big")
         others += [Mute(big, compute) for compute in COMPUTES]
     return [
         (setting, everywhere + others * (setting.search.beam == 4))
@@ -118,7 +118,7 @@ def twins(model: Transformer, tokenizer: Tokenizer, folder: Path) -> list[Conten
 
 def several_units(units: int) -> list[Contender]:
     """What only we can run."""
-    model = base_model(units)
+    model = random_model(units)
     return [Mute(model, compute) for compute in COMPUTES]
 
 

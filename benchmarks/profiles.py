@@ -15,7 +15,7 @@ import torch
 from contenders import Mute, Search
 from outcome import ROOT, mistakes_told, save
 from torch.profiler import ProfilerActivity, profile
-from workload import base_model, base_settings
+from workload import base_settings, random_model
 
 from mute.bench.material import prepared_material
 from mute.bench.training import TimedTrainer
@@ -59,7 +59,7 @@ def _train(trainer: TimedTrainer, steps: list[list[Batch]]) -> None:
 
 def decoding() -> Iterator[tuple[str, dict[str, float]]]:
     """A batch and a sentence, in both kinds of arithmetic."""
-    model, search = base_model(1), Search(beam=4, steps=30)
+    model, search = random_model(1), Search(beam=4, steps=30)
     batch = next(iter(base_settings(quick=True))).batches[0]
     for compute in COMPUTES:
         engine = Mute(model, compute)

@@ -26,8 +26,8 @@ ONE_BY_ONE = {BASE: 5, TRAINED: 100}
 TEST_SET = "multi30k/tok/test_2016_flickr.lc.norm.tok.en.gz"
 
 
-def base_model(units: int, preset: Preset = "base") -> Transformer:
-    """Transformer-Base with random weights and with absolute positions, as all peers have."""
+def random_model(units: int, preset: Preset = "base") -> Transformer:
+    """A shape of the paper's, with random weights and absolute positions, as all peers have."""
     torch.manual_seed(1)
     config = ModelConfig(
         preset=preset,

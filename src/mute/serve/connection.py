@@ -32,30 +32,26 @@ def punctual(seconds: float) -> type[H11Protocol]:
             self.reading = self.loop.call_later(seconds, self.transport.abort)
 
         def resume_writing(self) -> None:
-            self._forget_reading()
+            _stop(self.reading)
             super().resume_writing()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._forget_deadline()
-            self._forget_reading()
+            _stop(self.deadline)
+            _stop(self.reading)
             super().connection_lost(exc)
 
         def _watch(self) -> None:
             for_header = self.conn.their_state is h11.IDLE
             for_refused = self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
             if not (for_header or for_refused):
-                self._forget_deadline()
+                _stop(self.deadline)
+                self.deadline = None
             elif self.deadline is None:
                 self.deadline = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
 
-        def _forget_deadline(self) -> None:
-            if self.deadline is not None:
-                self.deadline.cancel()
-                self.deadline = None
-
-        def _forget_reading(self) -> None:
-            if self.reading is not None:
-                self.reading.cancel()
-                self.reading = None
-
     return Punctual
+
+
+def _stop(timer: TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

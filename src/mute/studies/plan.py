@@ -54,7 +54,7 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
                 run.system.label,
                 state,
                 training.steps,
-                run.processes * training.accumulate * training.batch_tokens,
+                _tokens_of_a_step(run),
                 parameter_count(run.config.model, sizes),
                 not known,
                 0.0 if share == 0 else None if whole is None else share * whole,
@@ -65,16 +65,19 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
 
 def doubts(runs: Sequence[Run]) -> Iterator[str]:
     """A word if steps are not of the paper's size: a config knows nothing of its GPUs."""
-    for run in runs[:1]:
-        _, training = sections(run.config)
-        step = run.processes * training.accumulate * training.batch_tokens
-        paper = PAPER_TASKS.get(run.task, step)
-        if step != paper:
-            batches = f"{paper // training.batch_tokens} batches of {training.batch_tokens:,}"
+    sizes = {(_tokens_of_a_step(run), PAPER_TASKS.get(run.task)) for run in runs}
+    for step, paper in sizes:
+        if paper not in (None, step):
             yield (
-                f"a step has {step:,} tokens, the paper's {paper:,}: {batches}, by --processes or "
-                f"--set train.accumulate=…"
+                f"a step has {step:,} tokens, the paper's {paper:,}: --processes and --set "
+                f"train.accumulate=… say how many batches it has"
             )
+
+
+def _tokens_of_a_step(run: Run) -> int:
+    """Those of all processes."""
+    _, training = sections(run.config)
+    return run.processes * training.accumulate * training.batch_tokens
 
 
 def _state(run: Run, steps: int) -> tuple[str, float]:

@@ -15,7 +15,10 @@ def doubts(config: TrainConfig, d_model: int) -> Iterator[str]:
         advice = "; noam takes a factor, usually about 1" if config.schedule == "noam" else ""
         yield f"train.learning_rate: the rate never exceeds {highest:.1e}: too low{advice}"
     elif config.warmup > config.steps:
-        yield f"train.warmup: {config.warmup:,} steps are more than the run has; it ends before"
+        yield (
+            f"train.warmup: {config.warmup:,} steps, but the run ends after {config.steps:,}, "
+            f"while the learning rate still grows"
+        )
 
 
 def learning_rate(config: TrainConfig, d_model: int, step: int) -> float:
