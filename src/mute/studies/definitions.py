@@ -148,11 +148,7 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("mixed-0.3", "mixed lengths, dropout 0.3", (*_MIXED_LENGTHS, _MUCH_DROPOUT)),
     # 10,000 merges are many for 29,000 pairs: rare pieces are seen more often when common ones
     # fall apart. The rate is that of its authors.
-    (
-        "mixed-sampled",
-        "mixed lengths, BPE-dropout 0.1",
-        (*_MIXED_LENGTHS, "data.sampling=0.1"),
-    ),
+    ("sampled", "mixed lengths, BPE-dropout 0.1", (*_MIXED_LENGTHS, "data.sampling=0.1")),
     # The weight that its authors found best for translation. Every batch passes twice, and with
     # 5,000 passes the others are nearly done.
     ("r-drop", "R-Drop", ("train.r_drop=5", "train.steps=2500")),

@@ -111,9 +111,15 @@ def render(planned: Sequence[Planned]) -> Table:
             "~: the data is not prepared ('mute prepare CONFIG' does that), so the size of the "
             "vocabulary is guessed, and hours cannot be measured"
         )
-    table = Table(box=box.SIMPLE_HEAD, caption="\n".join(notes), caption_justify="left")
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        collapse_padding=True,  # for the labels of systems, in a terminal of 80 columns
+        pad_edge=False,
+        caption="\n".join(notes),
+        caption_justify="left",
+    )
     for heading in ("run", "system", "state"):
-        table.add_column(heading, no_wrap=heading == "run", overflow="fold")
+        table.add_column(heading, no_wrap=heading != "system", overflow="fold")
     for heading in ("steps", "parameters", "hours"):
         table.add_column(heading, justify="right", no_wrap=True)
     for each in planned:
