@@ -9,7 +9,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/mute/model/kernels")
-NAMES = ("attention", "dropout", "logsumexp", "lookup")
+NAMES = ("attention", "dropout", "layer", "logsumexp", "lookup")
 OPTIONS = ["-O3", "-ffp-contract=fast", "-Wall", "-Wno-psabi"]
 # Apple's compiler has no OpenMP; there the kernels run in one thread.
 THREADS = [] if sys.platform == "darwin" else ["-fopenmp"]
@@ -37,7 +37,7 @@ setup(
         Extension(
             f"mute.model.kernels._lanes{lanes}",
             sources=[str(KERNELS / f"{name}.c") for name in NAMES],
-            depends=[str(KERNELS / "vectors.h"), "setup.py"],
+            depends=[*map(str, KERNELS.glob("*.h")), "setup.py"],
             define_macros=[("LANES", str(lanes))],
             extra_compile_args=[*OPTIONS, *THREADS, *flags],
             extra_link_args=THREADS,

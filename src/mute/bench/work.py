@@ -9,7 +9,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode, conv_flop_count, sdpa_flop_count
 
 import mute.model.fused
-import mute.translate.lookup  # noqa: F401 (both make their operations known)
+import mute.translate.compiled  # noqa: F401 (both make their operations known)
 
 Arguments = ParamSpec("Arguments")
 _Shape = list[int]
@@ -51,6 +51,15 @@ def _look_up(queries: _Shape, keys: _Shape, _: _Shape, hidden: _Shape, *__: Any,
     return 2 * 2 * prod(queries) * (keys[3] // hidden[2])
 
 
+def _layer(
+    x: _Shape, _: _Shape, __: int, memory: _Shape, ancestry: _Shape, *more: Any, **___: Any
+) -> int:
+    """Its products, and twice scores and the mix of values: of the own past, and of the source."""
+    (sentences, width, d), (_padding, weights, _where) = x, more
+    seen = ancestry[-1] // width + memory[-2]
+    return 2 * sentences * width * (int(weights) + 2 * seen * d)
+
+
 # PyTorch's counter passes over products in place, those with packed weights, the fused attention
 # of CPUs and ours; and it takes every channel of the kernel's gradient for connected to every
 # other, though here each is a group of its own.
@@ -61,6 +70,7 @@ _FORMULAS: dict[Any, Callable[..., int]] = {
     torch.ops.mute.attention: _kernel,
     torch.ops.mute.attention_backward: _kernel_backward,
     torch.ops.mute.look_up: _look_up,
+    torch.ops.mute.decode_layer: _layer,
 }
 if hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # see `mute.translate.packed`
     _FORMULAS[torch.ops.mkldnn._linear_pointwise] = _packed_product

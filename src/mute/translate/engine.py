@@ -10,6 +10,7 @@ from mute.model.layer import multi_unit_layers
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
 from mute.model.units import Units
+from mute.translate.compiled import CompiledLayer, can_be_compiled
 from mute.translate.decoding import Decoding, PlainDecoding, check_finite
 from mute.translate.folded import FoldedLayer, linear, unstack
 from mute.translate.int8 import Int8Linear, to_int8
@@ -39,6 +40,10 @@ class Engine:
         self.compute = compute
         self.plain_output = self.model.output
         unstack(self.model)
+        self.compiled = [
+            CompiledLayer(layer, narrow=compute == "int8") if can_be_compiled(layer) else None
+            for layer in multi_unit_layers(self.model.decoder.layers)
+        ]
         if compute == "int8":
             to_int8(self.model)
         else:
@@ -68,8 +73,8 @@ class Engine:
         """
         memory, mask = self.model.encoder(source)
         check_finite(memory)
-        decoding = TreeDecoding if self.as_tree else PlainDecoding
-        return decoding(self.model.decoder, self._output(vocabulary), memory, mask, width)
+        begun = self.model.decoder, self._output(vocabulary), memory, mask, width
+        return TreeDecoding(*begun, self.compiled) if self.as_tree else PlainDecoding(*begun)
 
     def _output(self, vocabulary: Tensor | None) -> nn.Module:
         if vocabulary is None:

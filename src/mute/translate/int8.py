@@ -3,7 +3,8 @@
 Each row of a weight matrix has its own scale; the input's is found anew for every call, so what a
 sentence becomes may depend a little on what is translated beside it. Sums are 32-bit and the result
 is float32 again, so only the products themselves lose precision. The kernels
-are those of FBGEMM, which PyTorch brings along for x86 processors.
+are those of FBGEMM, which PyTorch brings along for x86 processors; those of a decoder that
+translates few sentences are in `compiled.py`, and leave the inputs as they are.
 """
 
 import warnings

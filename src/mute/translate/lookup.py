@@ -67,7 +67,7 @@ def _look_up(
         queries=width,
         keys=keys.size(-2),
         size=k,
-        threads=_threads(units * batch, heads * width * keys.size(-2) * k),
+        threads=threads_for(units * batch, heads * width * keys.size(-2) * k),
         q_unit=queries.stride(0),
         q_batch=queries.stride(1),
         q_head=queries.stride(2),
@@ -99,17 +99,18 @@ def _in_rows(x: Tensor) -> Tensor:
     return x if rows else x.contiguous()
 
 
-def _threads(sentences: int, work: int) -> int:
-    """As many as PyTorch would take, if there is work for them."""
-    worth = 1 + sentences * work // _WORTH_A_THREAD
-    return max(1, min(torch.get_num_threads(), sentences, worth))
+def threads_for(parts: int, work: int) -> int:
+    """As many as PyTorch would take, if there is work for them: so much in each of some parts."""
+    worth = 1 + parts * work // _WORTH_A_THREAD
+    return max(1, min(torch.get_num_threads(), parts, worth))
 
 
-# As an operation of PyTorch's, so that its tools see it; `mute bench` counts what it computes.
+# As operations of PyTorch's, so that its tools see them; `mute bench` counts what they compute.
 # Not by `custom_op`, whose first call imports PyTorch's compiler: a second more for one sentence.
-_OPERATIONS = torch.library.Library("mute", "FRAGMENT")
-_OPERATIONS.define(
+OPERATIONS = torch.library.Library("mute", "FRAGMENT")
+"""Of this module, and others' that translate."""
+OPERATIONS.define(
     "look_up(Tensor queries, Tensor keys, Tensor values, Tensor hidden, "
     "Tensor? key_table, Tensor? value_table) -> Tensor"
 )
-_OPERATIONS.impl("look_up", _look_up, "CPU")
+OPERATIONS.impl("look_up", _look_up, "CPU")

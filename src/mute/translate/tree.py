@@ -12,6 +12,7 @@ size: masks are numbers to be added, made once for all layers, and keys and valu
 B sentences, W translations of each, T steps, S source positions, U units, h heads of k numbers.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
@@ -24,6 +25,7 @@ from mute.model.decoder import Decoder
 from mute.model.fusion import fuse
 from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.relative import RelativePositions
+from mute.translate.compiled import CompiledLayer, decode_layer
 from mute.translate.lookup import can_look_up, looked_up
 
 FIRST_ROOM = 16
@@ -36,10 +38,19 @@ class TreeDecoding:
     """A `Decoding` for decoders of attention units."""
 
     def __init__(
-        self, decoder: Decoder, output: nn.Module, memory: Tensor, mask: Tensor, width: int
+        self,
+        decoder: Decoder,
+        output: nn.Module,
+        memory: Tensor,
+        mask: Tensor,
+        width: int,
+        compiled: Sequence[CompiledLayer | None],
     ) -> None:
         self.decoder, self.output = decoder, output
-        self.layers = [_LayerState(layer, memory) for layer in multi_unit_layers(decoder.layers)]
+        self.layers = [
+            _LayerState(layer, memory, fast)
+            for layer, fast in zip(multi_unit_layers(decoder.layers), compiled, strict=True)
+        ]
         self.length = 0
         self.padding = _hidden(~mask, memory)  # (B, 1, 1, S)
         others = ~torch.eye(width, dtype=torch.bool, device=memory.device)
@@ -77,7 +88,9 @@ def _hidden(mask: Tensor, like: Tensor) -> Tensor:
 class _LayerState:
     """A decoder layer, with what it knows of the sentences that are being translated."""
 
-    def __init__(self, layer: MultiUnitLayer, memory: Tensor) -> None:
+    def __init__(
+        self, layer: MultiUnitLayer, memory: Tensor, compiled: CompiledLayer | None
+    ) -> None:
         assert layer.units.cross is not None, "a decoder's units look at the memory"
         assert isinstance(layer.units.mixer, SelfAttention), "a tree is for attention"
         self.layer, self.units = layer, layer.units
@@ -87,9 +100,15 @@ class _LayerState:
         # Keys and values: (2, U, B, h, S, k).
         self.memory = self.cross.split(self.cross.memory(memory[None]), 2).contiguous()
         self.past = _Growing()
+        self.compiled, self.call = compiled, compiled.begin() if compiled else None
 
     def step(self, x: Tensor, ancestry: Tensor, padding: Tensor) -> Tensor:
         """(B, W, d) → (B, W, d)."""
+        sentences, width, _ = x.shape
+        if self.compiled and self.call and self.compiled.pays(sentences * width):
+            used, past = self.past.used, self.past.reserve(self.memory, width)
+            hidden = ancestry, padding
+            return decode_layer(self.compiled, self.call, x, past, used, self.memory, hidden)
         s = x + self._look_back(self.layer.norm(x)[None], ancestry)
         assert self.units.cross_norm is not None, "it comes with the cross-attention"
         (queries,) = self.cross.split(self.cross.query(self.units.cross_norm(s)), 1)
@@ -184,15 +203,20 @@ class _Growing:
 
     def append(self, new: Tensor) -> Tensor:
         """Add those of a step, (2, U, B, h, W, k); returns all there are."""
-        start, end = self.used, self.used + new.size(-2)
+        start, buffer = self.used, self.reserve(new, new.size(-2))
+        buffer[..., start : self.used, :] = new
+        return buffer[..., : self.used, :]
+
+    def reserve(self, like: Tensor, width: int) -> Tensor:
+        """Make room for those of a step, which are as `like` but for their number; returns all."""
+        start = self.used
+        self.used += width
         if self.buffer is None:
-            self.buffer = _room(new, FIRST_ROOM * new.size(-2))
-        elif end > self.buffer.size(-2):
-            full, self.buffer = self.buffer, _room(new, 2 * start)
+            self.buffer = _room(like, FIRST_ROOM * width)
+        elif self.used > self.buffer.size(-2):
+            full, self.buffer = self.buffer, _room(like, 2 * start)
             self.buffer[..., :start, :] = full
-        self.buffer[..., start:end, :] = new
-        self.used = end
-        return self.buffer[..., :end, :]
+        return self.buffer
 
     def keep(self, sentences: Tensor) -> None:
         """Go on with some of the sentences."""

@@ -93,7 +93,7 @@ def test_the_compiled_attention_decodes_as_the_model_does(
 
     monkeypatch.setattr(lookup, "LIBRARY", load_library(lanes))
     monkeypatch.setattr(lookup, "LANES", lanes)
-    monkeypatch.setattr(lookup, "_threads", lambda sentences, _: min(threads, sentences))
+    monkeypatch.setattr(lookup, "threads_for", lambda sentences, _: min(threads, sentences))
     monkeypatch.setattr(tree, "looked_up", counted)
     ours = Engine(copy.deepcopy(model).float()).start(SOURCE, 3)
     if isinstance(ours, TreeDecoding):

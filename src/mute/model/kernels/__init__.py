@@ -1,4 +1,4 @@
-"""What PyTorch does in too many passes, compiled: attention, dropout, sums of exponentials.
+"""What PyTorch does in too many steps, compiled: attention, dropout, a decoder's layer and more.
 
 For float32 on a CPU. The C is compiled when the package is installed, if there is a compiler.
 Where it is not, the plain forms do the same, only slower.
@@ -37,6 +37,34 @@ class LookUpCall(ctypes.Structure):
         "k_unit k_batch k_head hidden_batch hidden_row tables clip step",
         "q k v hidden key_table value_table mixed",
     )
+
+
+class NormLayer(ctypes.Structure):
+    """A layer's norm; see `layer.c`."""
+
+    _fields_ = _fields("", "weight bias")
+
+
+class LinearLayer(ctypes.Structure):
+    """Weights laid out for products of few rows; see `products.h`."""
+
+    _fields_ = _fields("inputs outputs", "weights scales bias")
+
+
+class LayerCall(ctypes.Structure):
+    """All that a decoder's layer is told in a step; see `layer.c`."""
+
+    _fields_ = [
+        *_fields(
+            "batch width heads size source room used clip threads threads_back threads_across", ""
+        ),
+        *((name, NormLayer) for name in ("norm", "cross_norm", "last_norm")),
+        *(
+            (name, LinearLayer)
+            for name in ("input", "output", "query", "cross_output", "expand", "contract")
+        ),
+        *_fields("", "key_table value_table past memory ancestry padding x y"),
+    ]
 
 
 _WIDTHS = {"AVX512": (16, 8, 4), "AVX2": (8, 4)}
@@ -92,6 +120,7 @@ def load_library(lanes: int) -> ctypes.CDLL | None:
     library.mute_dropout.restype = None
     library.mute_log_sum_exp.argtypes = (address, number, number, address, number)
     library.mute_log_sum_exp.restype = None
+    library.mute_layer.argtypes = (address,)
     return library
 
 
@@ -99,9 +128,13 @@ def _fits(library: ctypes.CDLL, lanes: int) -> bool:
     """Whether a library takes what it is told here."""
     try:
         _ = library.mute_log_sum_exp
-        sizes = library.mute_attention_size(), library.mute_look_up_size()
-        expected = ctypes.sizeof(AttentionCall), ctypes.sizeof(LookUpCall)
-        return sizes == expected and bool(library.mute_lanes() == lanes)
+        sizes = {
+            AttentionCall: library.mute_attention_size(),
+            LookUpCall: library.mute_look_up_size(),
+            LayerCall: library.mute_layer_size(),
+        }
+        same = all(ctypes.sizeof(call) == size for call, size in sizes.items())
+        return same and bool(library.mute_lanes() == lanes)
     except AttributeError:  # of a version that had less to offer
         return False
 

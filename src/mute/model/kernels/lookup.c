@@ -7,22 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lookup.h"
 #include "vectors.h"
 
 #define WIDE 4 /* sums that grow side by side, so that no addition waits for the last one */
-
-/* `LookUpCall` in Python. */
-typedef struct {
-    int64_t units, batch, heads, queries, keys, size, threads;
-    int64_t q_unit, q_batch, q_head, q_row; /* strides */
-    int64_t k_unit, k_batch, k_head;        /* of keys and values; their rows have n numbers */
-    int64_t hidden_batch, hidden_row;       /* 0 where all queries see the same */
-    int64_t tables, clip, step;             /* how many keys a step wrote, if tables > 0 */
-    const float *q, *k, *v;
-    const float *hidden;                    /* below 0 where a query may not look */
-    const float *key_table, *value_table;   /* (tables, 2 · clip + 1, n) */
-    float *mixed;                           /* (units, batch, queries, heads · n) */
-} LookUp;
 
 /* What a query sees, and how: `count` places in the order of the keys. */
 typedef struct {
@@ -110,7 +98,6 @@ INLINE void look_up(int relative, const LookUp *a, int64_t item, Sight *sight) {
 
 int64_t mute_look_up_size(void) { return sizeof(LookUp); }
 
-/* Returns whether there was memory for it. */
 int mute_look_up(const LookUp *a) {
     const int64_t items = a->units * a->batch;
     int done = 1;

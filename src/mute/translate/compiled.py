@@ -1,0 +1,166 @@
+"""A layer of the decoder in one call, for steps of few translations.
+
+Taken apart into PyTorch's operations, a step of a small model, or of a single sentence, spends more
+time on starting them than on what they compute. The kernel does the same in one piece; with many
+translations the libraries' products, which are faster then, are worth their calls.
+"""
+
+import ctypes
+
+import torch
+from torch import Tensor, nn
+
+from mute.model.attention import SelfAttention
+from mute.model.bank import BankLinear, BankNorm
+from mute.model.kernels import LANES, LIBRARY, LayerCall, LinearLayer, NormLayer
+from mute.model.layer import MultiUnitLayer
+from mute.model.units import Units
+from mute.translate.lookup import OPERATIONS, threads_for
+
+_MOST_FLOATS, _MOST_BYTES = 1 << 27, 1 << 26
+"""Products of numbers in a step of a layer, with weights of either kind, up to which it pays."""
+_FOUR = 4  # weights of 8 bits in a number of 32
+
+_Linear = BankLinear | nn.Linear  # a bank of one member is the plain layer by now
+
+
+class CompiledLayer:
+    """A decoder layer's weights, laid out for the kernel: a second copy, which decodings share.
+
+    Args:
+        layer: one that `can_be_compiled`
+        narrow: weights in 8 bits, each output with its own scale; the inputs stay float32
+    """
+
+    def __init__(self, layer: MultiUnitLayer, *, narrow: bool) -> None:
+        self._kept: list[Tensor] = []  # what the call has the addresses of
+        units = layer.units
+        mixer, cross, feedforward = units.mixer, units.cross, units.feedforward
+        assert isinstance(mixer, SelfAttention), "the mixer of such units"
+        assert cross is not None, "a decoder's units look at the memory"
+        assert units.cross_norm is not None, "it comes with the cross-attention"
+        linears: dict[str, _Linear] = {
+            "input": mixer.input,
+            "output": mixer.output,
+            "query": cross.query,
+            "cross_output": cross.output,
+            "expand": feedforward.expand,
+            "contract": feedforward.contract,
+        }
+        self.weights = sum(linear.weight.numel() for linear in linears.values())
+        self._most = _MOST_BYTES if narrow else _MOST_FLOATS
+        self._call = LayerCall(
+            heads=mixer.heads,
+            size=mixer.output.weight.size(0) // mixer.heads,
+            norm=self._norm(layer.norm),
+            cross_norm=self._norm(units.cross_norm),
+            last_norm=self._norm(feedforward.norm),
+            **{name: self._linear(linear, narrow) for name, linear in linears.items()},
+        )
+        if mixer.relative is not None:
+            self._call.clip = mixer.relative.clip
+            self._call.key_table = self._keep(mixer.relative.keys)
+            self._call.value_table = self._keep(mixer.relative.values)
+
+    def pays(self, rows: int) -> bool:
+        """Whether it is the faster way for so many translations."""
+        return rows * self.weights <= self._most
+
+    def begin(self) -> LayerCall:
+        """A call for one decoding; `decode_layer` adds what changes from step to step."""
+        return LayerCall.from_buffer_copy(self._call)
+
+    def _norm(self, norm: BankNorm | nn.LayerNorm) -> NormLayer:
+        return NormLayer(self._keep(norm.weight), self._keep(norm.bias))
+
+    def _linear(self, linear: _Linear, narrow: bool) -> LinearLayer:
+        weight, scales = linear.weight.detach(), None
+        outputs, inputs = weight.shape
+        if narrow:
+            scale = (weight.abs().amax(1, keepdim=True) / 127).clamp(min=1e-12)
+            weight, scales = (weight / scale).round().char(), self._keep(scale)
+        panels = weight.view(-1, LANES, inputs).transpose(1, 2)
+        if narrow:
+            panels = panels.unflatten(1, (-1, _FOUR)).transpose(2, 3)
+        return LinearLayer(inputs, outputs, self._keep(panels), scales, self._keep(linear.bias))
+
+    def _keep(self, value: Tensor) -> int:
+        """Where it stands in memory, in order."""
+        self._kept.append(value.detach().contiguous())
+        return self._kept[-1].data_ptr()
+
+
+def can_be_compiled(layer: MultiUnitLayer) -> bool:
+    """Whether the kernel does what a decoder layer does: that of a single unit, in float32."""
+    if type(layer.units) is not Units or layer.fusion().tolist() != [1.0]:
+        return False
+    mixer, expand = layer.units.mixer, layer.units.feedforward.expand
+    assert isinstance(mixer, SelfAttention), "the mixer of such units"
+    if not isinstance(mixer.output, nn.Linear) or not isinstance(expand, nn.Linear):
+        return False
+    weight = mixer.output.weight
+    suits = weight.device.type == "cpu" and weight.dtype == torch.float32 and LIBRARY is not None
+    sizes = (weight.size(0) // mixer.heads, expand.weight.size(0))
+    return suits and all(size % LANES == 0 for size in sizes)
+
+
+def decode_layer(
+    compiled: CompiledLayer,
+    call: LayerCall,
+    x: Tensor,
+    past: Tensor,
+    used: int,
+    memory: Tensor,
+    hidden: tuple[Tensor, Tensor],
+) -> Tensor:
+    """A step of a layer.
+
+    Args:
+        compiled: the layer
+        call: from its `begin`
+        x: (B, W, d)
+        past: (2, 1, B, h, T · W or more, k), of keys and values; the step's are added
+        used: how many it holds
+        memory: (2, 1, B, h, S, k)
+        hidden: below 0 where a query may not look, (B, 1, W, used + W) and (B, 1, 1, S)
+
+    Returns:
+        (B, W, d)
+    """
+    where = ctypes.addressof(call)
+    arguments = (x.contiguous(), past, used, memory, *hidden, compiled.weights, where)
+    y: Tensor = torch.ops.mute.decode_layer(*arguments)
+    return y
+
+
+def _decode_layer(
+    x: Tensor,
+    past: Tensor,
+    used: int,
+    memory: Tensor,
+    ancestry: Tensor,
+    padding: Tensor,
+    weights: int,
+    where: int,
+) -> Tensor:
+    call, y = LayerCall.from_address(where), torch.empty_like(x)
+    call.batch, call.width, d = x.shape
+    call.source, call.room, call.used = memory.size(-2), past.size(-2), used
+    rows = call.batch * call.width
+    call.threads = threads_for(d // LANES, rows * weights // d)
+    call.threads_back = threads_for(call.batch, call.width * ancestry.size(-1) * d)
+    call.threads_across = threads_for(call.batch, call.width * call.source * d)
+    call.past, call.memory = past.data_ptr(), memory.data_ptr()
+    call.ancestry, call.padding = ancestry.data_ptr(), padding.data_ptr()
+    call.x, call.y = x.data_ptr(), y.data_ptr()
+    assert LIBRARY is not None
+    if not LIBRARY.mute_layer(where):
+        raise MemoryError("no memory for a layer of the decoder")
+    return y
+
+
+OPERATIONS.define(
+    "decode_layer(Tensor x, Tensor(a!) past, int used, Tensor memory, Tensor ancestry, "
+    "Tensor padding, int weights, int where) -> Tensor"
+)
+OPERATIONS.impl("decode_layer", _decode_layer, "CPU")

@@ -1,0 +1,138 @@
+"""A layer in one call must compute what its parts do."""
+
+import copy
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from mute.bench.work import count_work
+from mute.model.kernels import LIBRARY, load_library, widths
+from mute.model.transformer import Transformer
+from mute.translate import compiled, engine, tree
+from mute.translate.compiled import CompiledLayer, decode_layer
+from mute.translate.engine import Engine
+from mute.translate.tree import FIRST_ROOM
+from tests.unit.model.oracle import double, small
+from tests.unit.translate.test_engine import SOURCE, assert_alike, plain
+
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
+
+STEPS, LAYERS = FIRST_ROOM + 4, 2
+
+
+def model(**settings: object) -> Transformer:
+    """In double precision, of a shape that the kernels take."""
+    return double(small(**{"d_model": 32, "d_ffn": 80, **settings})).eval()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of translations in each call of a compiled layer."""
+    made: list[int] = []
+
+    def counted(layer: CompiledLayer, call: object, x: Tensor, *more: Tensor) -> Tensor:
+        made.append(x.size(0) * x.size(1))
+        return decode_layer(layer, call, x, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tree, "decode_layer", counted)
+    return made
+
+
+@pytest.mark.parametrize("lanes", widths())
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("d_model", [32, 96, 160])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"relative_positions": 0}, {"sinusoidal_positions": False}, {"units": 3}],
+    ids=str,
+)
+@torch.inference_mode()
+def test_it_decodes_as_the_model_does(
+    settings: dict[str, object],
+    d_model: int,
+    threads: int,
+    lanes: int,
+    calls: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = model(**settings, d_model=d_model)
+    monkeypatch.setattr(compiled, "LIBRARY", load_library(lanes))
+    monkeypatch.setattr(compiled, "LANES", lanes)
+    monkeypatch.setattr(compiled, "threads_for", lambda parts, _: min(threads, parts))
+    ours = Engine(copy.deepcopy(whole).float()).start(SOURCE, 3)
+    assert_alike(ours, plain(whole, 3), 1e-3)
+    assert len(calls) == LAYERS * STEPS
+    assert set(calls) == {9, 6, 3}  # rows that fill tiles, and rows that do not
+
+
+@torch.inference_mode()
+def test_weights_of_8_bits_are_those_of_the_rounded_model(
+    calls: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = model()
+    for name, weight in whole.decoder.layers.named_parameters():
+        if name.endswith("weight") and "norm" not in name and "cross.memory" not in name:
+            scale = weight.abs().amax(-1, keepdim=True) / 127
+            weight.copy_((weight / scale).round() * scale)
+
+    def narrow(layer: object, **_: bool) -> CompiledLayer:
+        return CompiledLayer(layer, narrow=True)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(engine, "CompiledLayer", narrow)
+    assert_alike(Engine(copy.deepcopy(whole).float()).start(SOURCE, 3), plain(whole, 3), 1e-3)
+    assert len(calls) == LAYERS * STEPS
+
+
+@torch.inference_mode()
+def test_int8_stays_near_float32(calls: list[int]) -> None:
+    whole = model(d_model=64)
+    narrow, words = Engine(copy.deepcopy(whole).float(), "int8"), torch.full((3, 2), 7)
+    found, expected = narrow.start(SOURCE, 2).step(words), plain(whole, 2).step(words)
+    assert calls == [6] * LAYERS
+    apart = (found.double() - expected).norm() / expected.norm()
+    assert 0 < apart < 0.03
+
+
+@torch.inference_mode()
+def test_it_takes_over_when_few_translations_are_left(
+    calls: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = model()
+    shaped = Engine(copy.deepcopy(whole).float()).compiled[0]
+    assert shaped is not None
+    monkeypatch.setattr(compiled, "_MOST_FLOATS", 6 * shaped.weights)
+    assert_alike(Engine(copy.deepcopy(whole).float()).start(SOURCE, 3), plain(whole, 3), 1e-3)
+    assert set(calls) == {6, 3}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"decoder": {"units": 2}},
+        {"d_ffn": 36 + 2},
+        {"d_model": 12},
+        {"decoder": {"unit": "convolution"}},
+    ],
+    ids=str,
+)
+@torch.inference_mode()
+def test_what_it_cannot_do_is_left_to_others(settings: dict[str, object], calls: list[int]) -> None:
+    whole = model(**settings)
+    assert_alike(Engine(copy.deepcopy(whole).float()).start(SOURCE, 3), plain(whole, 3), 1e-3)
+    assert not calls
+
+
+@torch.inference_mode()
+def test_its_work_is_counted_as_that_of_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = model().float().requires_grad_(requires_grad=False)
+
+    def work() -> int:
+        decoding, words = Engine(whole).start(SOURCE, 3), torch.full((3, 3), 7)
+        step: Callable[[Tensor], Tensor] = decoding.step
+        return count_work(step, words) + count_work(step, words)
+
+    in_one_call = work()
+    monkeypatch.setattr(engine, "can_be_compiled", lambda _: False)
+    assert in_one_call == work() > 0
