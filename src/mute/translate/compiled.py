@@ -17,7 +17,7 @@ from mute.model.layer import MultiUnitLayer
 from mute.model.units import Units
 from mute.translate.lookup import OPERATIONS, threads_for
 
-_MOST_FLOATS, _MOST_BYTES = 1 << 27, 1 << 26
+_MOST_FLOATS, _MOST_BYTES = 1 << 29, 3 << 24
 """Products of numbers in a step of a layer, with weights of either kind, up to which it pays."""
 _FOUR = 4  # weights of 8 bits in a number of 32
 
