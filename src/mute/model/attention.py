@@ -62,8 +62,13 @@ class Attention(nn.Module):
 
     @property
     def can_be_fused(self) -> bool:
-        """Whether `fused_attention` may stand in: in training, where nothing looks in between."""
-        if not self.training or self.dropout.p > 0:
+        """Whether `fused_attention` may stand in: in training, where nothing looks in between.
+
+        Not for a subclass that attends in another way.
+        """
+        own = type(self).attend is Attention.attend
+        usual = self.relative is None or type(self.relative) is RelativePositions
+        if not (self.training and own and usual) or self.dropout.p > 0:
             return False
         weight = self.output.weight
         head = weight.size(-1) // self.heads
@@ -85,7 +90,7 @@ class SelfAttention(Attention):
     def forward(self, seen: Tensor, context: Context, cache: LayerCache | None = None) -> Tensor:
         """(U, B, L, d) → (max(U, P), B, L, d); with a cache, L new positions after it."""
         projected: Tensor = self.input(seen)
-        if self.can_be_fused:
+        if cache is None and self.can_be_fused:
             tables = self.relative.tables() if self.relative else None
             return self.project(fused_attention(projected, None, self.heads, context.mask, tables))
         queries, keys, values = self.split(projected, 3)
@@ -109,7 +114,7 @@ class CrossAttention(Attention):
         """(U, B, T, d) → (max(U, P), B, T, d); a cache keeps the memory's keys and values."""
         assert context.memory is not None, "the decoder gives its units a memory"
         assert context.memory_mask is not None, "a memory comes with its mask"
-        if self.can_be_fused:
+        if cache is None and self.can_be_fused:
             queries: Tensor = self.query(x)
             memory: Tensor = self.memory(context.memory[None])
             # Units may share this attention and yet come with inputs of their own.

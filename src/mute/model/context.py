@@ -19,7 +19,8 @@ class Context:
     mask: Tensor
     """True where a position may look: (B, 1, 1, L) in the encoder, (1, 1, L, S) causal."""
     generator: torch.Generator | None = None
-    """The CPU generator of the bias's draws; PyTorch's default one if None."""
+    """The CPU generator of the bias's draws; PyTorch's default one if None, which
+    `torch.utils.checkpoint` needs: no other is set back for a second pass."""
     memory: Tensor | None = None
     """(B, S, d): the encoder's output, for the decoder."""
     memory_mask: Tensor | None = None

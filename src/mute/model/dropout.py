@@ -48,9 +48,11 @@ def _suits_kernel(x: Tensor) -> bool:
 def _repeats(x: torch.Size, y: torch.Size) -> bool:
     """Whether y has the elements of x, all of them over and over again."""
     axes = len(x)
+    if axes > len(y):
+        return False
     while axes and x[-axes] == 1 < y[-axes]:
         axes -= 1
-    return len(x) <= len(y) and x[len(x) - axes :] == y[len(y) - axes :]
+    return x[len(x) - axes :] == y[len(y) - axes :]
 
 
 def _drop(x: Tensor | None, y: Tensor, p: float) -> Tensor:

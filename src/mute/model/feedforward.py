@@ -25,7 +25,8 @@ class FeedForward(nn.Module):
 
     def _expanded(self, s: Tensor) -> Tensor:
         """W₁ norm_i(s) + b₁."""
-        if not self.training or len(self.norm.weight) == 1:
+        usual = type(self.norm) is BankNorm and type(self.expand) is BankLinear
+        if not (self.training and usual) or len(self.norm.weight) == 1:
             expanded: Tensor = self.expand(self.norm(s))
             return expanded
         # The units' scales and shifts go into the matrix: fewer passes over the vectors.

@@ -49,10 +49,7 @@ def _attention(
     queries: Tensor, memory: Tensor | None, heads: int, mask: Tensor, tables: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """The output, and the weights for the way back: (U, B, h, L, S rounded up)."""
-    q, k, _ = _parts(queries, memory)
-    units, batch, length, d = q.shape
-    weights = q.new_empty(units, batch, heads, length, -(-k.size(2) // LANES) * LANES)
-    mixed = q.new_empty(units, batch, length, d)
+    mixed, weights = _outputs(queries, memory, heads)
     _call("mute_attention_forward", queries, memory, mask, tables, weights=weights, mixed=mixed)
     return mixed, weights
 
@@ -95,8 +92,9 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> N
 
 
 def _back(ctx: Any, to_mixed: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-    to_queries, to_memory, to_tables = _attention_backward(to_mixed, *ctx.saved_tensors)
-    _, _, memory, _, tables = ctx.saved_tensors
+    saved = ctx.saved_tensors  # once: checkpoints of activations bring them back one time only
+    to_queries, to_memory, to_tables = _attention_backward(to_mixed, *saved)
+    _, _, memory, _, tables = saved
     return (
         to_queries,
         None if memory is None else to_memory,
@@ -107,6 +105,39 @@ def _back(ctx: Any, to_mixed: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
 
 
 _attention.register_autograd(_back, setup_context=_keep)
+
+
+@_attention.register_fake
+def _attention_shapes(
+    queries: Tensor, memory: Tensor | None, heads: int, *_: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """What comes out, without its numbers: for `torch.compile`."""
+    return _outputs(queries, memory, heads)
+
+
+@_attention_backward.register_fake
+def _gradient_shapes(
+    _: Tensor,
+    __: Tensor,
+    queries: Tensor,
+    memory: Tensor | None,
+    ___: Tensor,
+    tables: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    like = queries.new_empty(0)
+    return (
+        torch.empty_like(queries),
+        like if memory is None else torch.empty_like(memory),
+        like if tables is None else torch.empty_like(tables),
+    )
+
+
+def _outputs(queries: Tensor, memory: Tensor | None, heads: int) -> tuple[Tensor, Tensor]:
+    """Room for the output and the weights."""
+    q, k, _ = _parts(queries, memory)
+    units, batch, length, d = q.shape
+    weights = q.new_empty(units, batch, heads, length, -(-k.size(2) // LANES) * LANES)
+    return q.new_empty(units, batch, length, d), weights
 
 
 def _call(
@@ -124,6 +155,7 @@ def _call(
     units, batch, length, d = q.shape
     keys, heads = k.size(2), weights.size(2)
     assert len(k) == units, "every unit has its keys"
+    assert mask.dtype == torch.bool, "a mask is true or false"
     mask = mask.expand(-1, -1, -1, keys).contiguous().expand(batch, 1, length, keys)
     tensors = {"mask": mask, "q": q, "k": k, "v": v, "weights": weights, **others}
     if tables is not None:

@@ -58,4 +58,5 @@ def _shared_settings(config: ModelConfig) -> dict[str, Any]:
 
 def _expands(trained: Tensor, own: Tensor) -> bool:
     """Whether one unit's parameter can be handed to all units, or a common one is the same."""
-    return trained.shape[1:] == own.shape[1:] and trained.size(0) in (1, own.size(0))
+    same = trained.shape == own.shape
+    return same or (trained.shape[:1] == (1,) and trained.shape[1:] == own.shape[1:])

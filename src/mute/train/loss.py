@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 CHUNK = 1 << 23
 """Scores that are held at a time."""
@@ -34,7 +35,7 @@ class _OutputLoss(torch.autograd.Function):
         smoothing: float,
         r_drop: float,
     ) -> tuple[Tensor, Tensor]:
-        learning = ctx.needs_input_grad[0]
+        learning = any(ctx.needs_input_grad)
         low = _precision_of_products(states)
         passes, positions = states.shape[:2]
         # The bias as one more column of the weights saves it a pass over the scores. Not so on the
@@ -84,6 +85,7 @@ class _OutputLoss(torch.autograd.Function):
         return loss / passes, likelihood
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         share = upstream[0] / ctx.passes
         return (*(gradient * share for gradient in ctx.saved_tensors), None, None, None)

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from mute.model.attention import SelfAttention
 from mute.model.bank import BankLinear, BankNorm
+from mute.model.feedforward import FeedForward
 from mute.model.kernels import LANES, LIBRARY, LayerCall, LinearLayer, NormLayer
 from mute.model.layer import MultiUnitLayer
-from mute.model.units import Units
 from mute.translate.lookup import OPERATIONS, threads_for
 
 _MOST_FLOATS, _MOST_BYTES = 1 << 29, 3 << 24
@@ -91,17 +91,17 @@ class CompiledLayer:
 
 
 def can_be_compiled(layer: MultiUnitLayer) -> bool:
-    """Whether the kernel does what a decoder layer does: that of a single unit, in float32."""
-    if type(layer.units) is not Units or layer.fusion().tolist() != [1.0]:
+    """Whether the kernel does what a layer of a tree does: one of a single unit, in float32."""
+    mixer, feedforward = layer.units.mixer, layer.units.feedforward
+    if type(mixer) is not SelfAttention or type(feedforward) is not FeedForward:
         return False
-    mixer, expand = layer.units.mixer, layer.units.feedforward.expand
-    assert isinstance(mixer, SelfAttention), "the mixer of such units"
-    if not isinstance(mixer.output, nn.Linear) or not isinstance(expand, nn.Linear):
-        return False
+    linears: tuple[_Linear, ...] = (mixer.output, feedforward.expand)
+    if not all(type(linear) is nn.Linear for linear in linears):
+        return False  # of several units, or of other parts
     weight = mixer.output.weight
     suits = weight.device.type == "cpu" and weight.dtype == torch.float32 and LIBRARY is not None
-    sizes = (weight.size(0) // mixer.heads, expand.weight.size(0))
-    return suits and all(size % LANES == 0 for size in sizes)
+    sizes = (weight.size(0) // mixer.heads, feedforward.expand.weight.size(0))
+    return suits and all(size % LANES == 0 for size in sizes) and layer.fusion().tolist() == [1.0]
 
 
 def decode_layer(

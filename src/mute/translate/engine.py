@@ -15,7 +15,7 @@ from mute.translate.decoding import Decoding, PlainDecoding, check_finite
 from mute.translate.folded import FoldedLayer, linear, unstack
 from mute.translate.int8 import Int8Linear, to_int8
 from mute.translate.packed import pack
-from mute.translate.tree import TreeDecoding
+from mute.translate.tree import TreeDecoding, can_be_tree
 
 Compute = Literal["float32", "int8"]
 
@@ -31,9 +31,7 @@ class Engine:
         if compute not in get_args(Compute):
             raise MuteError(f"compute {compute}: should be {' or '.join(get_args(Compute))}")
         self.model = shared_copy(model).eval()
-        self.as_tree = all(
-            type(layer.units) is Units for layer in multi_unit_layers(self.model.decoder.layers)
-        )
+        self.as_tree = all(map(can_be_tree, multi_unit_layers(self.model.decoder.layers)))
         for index, layer in enumerate(multi_unit_layers(self.model.encoder.layers)):
             if type(layer.units) is Units:
                 self.model.encoder.layers[index] = FoldedLayer(layer)

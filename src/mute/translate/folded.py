@@ -59,9 +59,9 @@ def unstack(model: nn.Module) -> None:
     """
 
     def plain(part: nn.Module) -> nn.Module:
-        if isinstance(part, BankLinear) and len(part.weight) == 1:
+        if type(part) is BankLinear and len(part.weight) == 1:
             return linear(part.weight[0], part.bias[0])
-        if isinstance(part, BankNorm) and len(part.weight) == 1:
+        if type(part) is BankNorm and len(part.weight) == 1:
             return _norm(part.weight[0], part.bias[0])
         return part
 
@@ -69,7 +69,10 @@ def unstack(model: nn.Module) -> None:
 
 
 def replace_parts(model: nn.Module, better: Callable[[nn.Module], nn.Module]) -> None:
-    """Put in the place of every module inside a model what a function makes of it."""
+    """Put in the place of every module inside a model what a function makes of it.
+
+    It should know the types that it replaces exactly: a subclass may compute something else.
+    """
     for module in list(model.modules()):
         for name, part in list(module.named_children()):
             setattr(module, name, better(part))

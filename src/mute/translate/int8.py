@@ -36,7 +36,7 @@ def _has_wide_sums() -> bool:
 class Int8Linear(Packed):
     """A linear layer in 8 bits: (..., n) → (..., m)."""
 
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
         scales = (weight.abs().amax(1).double() / 127).clamp(min=1e-12)
         zeros = torch.zeros(len(weight), dtype=torch.long)
@@ -44,7 +44,9 @@ class Int8Linear(Packed):
             warnings.simplefilter("ignore")
             quantized = torch.quantize_per_channel(weight.float(), scales, zeros, 0, torch.qint8)
         torch.backends.quantized.engine = _ENGINE
-        self.packed: Any = torch.ops.quantized.linear_prepack(quantized, bias.float())
+        self.packed: Any = torch.ops.quantized.linear_prepack(
+            quantized, None if bias is None else bias.detach().float()
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         """Multiply; without VNNI, sums of two products have 16 bits, so the input gets 7 only."""
@@ -86,10 +88,10 @@ def to_int8(model: nn.Module) -> None:
         raise MuteError("--compute int8: this machine cannot; use float32")
 
     def rounded(part: nn.Module) -> nn.Module:
-        if isinstance(part, BankLinear):
+        if type(part) is BankLinear:
             return Int8Bank(part)
-        if isinstance(part, nn.Linear):
-            return Int8Linear(part.weight.detach(), part.bias.detach())
+        if type(part) is nn.Linear:
+            return Int8Linear(part.weight.detach(), part.bias)
         return part
 
     replace_parts(model, rounded)

@@ -38,5 +38,5 @@ def pack(model: nn.Module) -> None:
     if suits and known:
         with torch.inference_mode():
             replace_parts(
-                model, lambda part: PackedLinear(part) if isinstance(part, nn.Linear) else part
+                model, lambda part: PackedLinear(part) if type(part) is nn.Linear else part
             )

@@ -19,12 +19,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mute.model.attention import SelfAttention
+from mute.model.attention import CrossAttention, SelfAttention
 from mute.model.bank import bank_product
 from mute.model.decoder import Decoder
 from mute.model.fusion import fuse
 from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.relative import RelativePositions
+from mute.model.units import Units
 from mute.translate.compiled import CompiledLayer, decode_layer
 from mute.translate.lookup import can_look_up, looked_up
 
@@ -34,8 +35,15 @@ _HIDDEN = -1e9
 """Added to the score of what a query may not see; not -inf, which would make NaN of a sum."""
 
 
+def can_be_tree(layer: MultiUnitLayer) -> bool:
+    """Whether a decoder's layer has the paper's units, whose parts are known here."""
+    units = layer.units
+    usual = type(units) is Units and type(units.cross) is CrossAttention
+    return usual and type(units.mixer) is SelfAttention
+
+
 class TreeDecoding:
-    """A `Decoding` for decoders of attention units."""
+    """A `Decoding` for decoders whose layers `can_be_tree`."""
 
     def __init__(
         self,
