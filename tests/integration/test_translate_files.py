@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -244,6 +245,7 @@ def test_a_long_line_is_told_or_refused(
         (["--top-p", "1.5", "--sample"], "--top-p"),
         (["--compute", "int4"], "--compute"),
         (["-i", "nothing"], "nothing: no such file"),
+        (["-i", "text.sgm"], "text.sgm: SGML; write its sentences to a file of their own"),
         (["-i", "."], ".: is a folder"),
         (["-o", "."], ".: is a folder"),
         (["-o", "no/out"], "no/out: there is no folder no; make it"),
@@ -260,6 +262,7 @@ def test_mistakes_are_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("short").write_text("one\n")
+    Path("text.sgm").write_text("<seg>one</seg>\n")
     Path("bad.gz").write_text("plain\n")
     before = {path.name for path in Path().iterdir()}
     told = complaint(capsys, str(model), "-i", text, "-o", "out", *options)
@@ -361,6 +364,19 @@ def test_a_signal_in_the_middle_loses_no_finished_block(
     assert process.returncode == 130
     assert not Path("out").exists()
     assert Path("out.parts/part-00000000").read_text().count("\n") == 2000
+
+
+def test_what_comes_from_a_pipe_leaves_nothing_behind_when_it_is_stopped(
+    model: Path, text: str, background: list[subprocess.Popen[str]]
+) -> None:
+    Path(text).write_text("The dog sleeps.\n" * 100_000)
+    command = f"{shlex.join([*MUTE, 'translate', str(model), '-o', 'out', *SHORT])} < {text}"
+    process = start(background, ["sh", "-c", f"exec {command}"])
+    wait_until(lambda: [each for each in Path.cwd().glob(".out.*") if each.stat().st_size])
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert {each.name for each in Path.cwd().iterdir()} == {text}
 
 
 def test_a_reader_that_has_enough_is_no_reason_to_complain(

@@ -45,7 +45,12 @@ def translate_command(
     beam: Annotated[int, typer.Option(min=1, max=1000, help="Partial translations kept.")] = 4,
     length_penalty: Annotated[float, typer.Option(min=0, max=10, help="GNMT's exponent.")] = 0.6,
     nbest: Annotated[
-        int, typer.Option(min=1, max=1000, help="Translations of a line: LINE ||| TEXT ||| SCORE.")
+        int,
+        typer.Option(
+            min=1,
+            max=1000,
+            help="Translations of a line: LINE ||| TEXT ||| SCORE; --beam is at least so many.",
+        ),
     ] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object for each line.")] = False,
     attention: Annotated[
@@ -96,8 +101,8 @@ def translate_command(
 ) -> None:
     """Translate lines: as many come out as go in, in the same order.
 
-    From standard input to standard output, or from file to file. Into a file, the same command
-    goes on where it was killed, and under torchrun many processes share the work.
+    From standard input to standard output, or from file to file; then the same command goes on
+    where it was killed, and under torchrun many processes share the work.
     """
     from mute.translate.command import Files, translate_text
     from mute.translate.options import Options, check_combination, parse_units

@@ -106,14 +106,23 @@ def is_sgml(path: Path) -> bool:
     return bool(_SGML & set(kinds[-1:]))
 
 
+def refuse_sgml(path: Path) -> None:
+    """Where lines are wanted.
+
+    Raises:
+        MuteError: it is such a file.
+    """
+    if is_sgml(path):
+        raise MuteError(f"{path}: SGML; write its sentences to a file of their own, one per line")
+
+
 def locate(name: str) -> Path:
     """Find a file in the working directory, then in the data folder.
 
     Raises:
         MuteError: it is in neither, and the message names both places, or it is a folder, or SGML.
     """
-    if is_sgml(Path(name)):
-        raise MuteError(f"{name}: SGML; write its sentences to a file of their own, one per line")
+    refuse_sgml(Path(name))
     try:
         path = Path(name).expanduser()
         places = [path] if path.is_absolute() else [path, data_folder() / path]

@@ -138,6 +138,9 @@ def _no_model(path: Path, reason: str | None) -> str:
     below = sorted((*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/model/{CONFIG}")))
     if below:
         return f"{folder}: is no model itself, but {below[0].parent} is one"
+    runs = [above.parent for above in (folder, folder.parent) if above.name == "checkpoints"]
+    if runs:
+        return f"{folder}: a checkpoint is no model; `mute average {runs[0]}` makes one of the last"
     if (folder / "config.yaml").is_file() or (folder / "checkpoints").is_dir():
         return (
             f"{folder}: has no validated model yet: wait for its first validation, or "

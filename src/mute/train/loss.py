@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 CHUNK = 1 << 23
 """Scores that are held at a time."""
@@ -85,8 +84,9 @@ class _OutputLoss(torch.autograd.Function):
         return loss / passes, likelihood
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():  # by create_graph: the gradient would be taken for a constant
+            raise NotImplementedError("the output layer's loss has no second derivative")
         share = upstream[0] / ctx.passes
         return (*(gradient * share for gradient in ctx.saved_tensors), None, None, None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mute import __version__
-from mute.data.corpus import name_of
+from mute.data.corpus import name_of, refuse_sgml
 from mute.errors import MuteError
 from mute.files import is_terminal
 from mute.model.folder import CONFIG, TOKENIZER, WEIGHTS, model_folder
@@ -64,6 +64,7 @@ class Files:
         for path in given:
             if not path.exists():
                 raise MuteError(f"{path}: no such file")
+            refuse_sgml(path)
         for path in (*given, *([self.output] if self.output else [])):
             if path.is_dir():
                 raise MuteError(f"{path}: is a folder; give a file")

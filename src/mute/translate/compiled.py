@@ -15,6 +15,7 @@ from mute.model.bank import BankLinear, BankNorm
 from mute.model.feedforward import FeedForward
 from mute.model.kernels import LANES, LIBRARY, LayerCall, LinearLayer, NormLayer
 from mute.model.layer import MultiUnitLayer
+from mute.model.units import Units
 from mute.translate.lookup import OPERATIONS, threads_for
 
 _MOST_FLOATS, _MOST_BYTES = 1 << 29, 3 << 24
@@ -34,27 +35,17 @@ class CompiledLayer:
 
     def __init__(self, layer: MultiUnitLayer, *, narrow: bool) -> None:
         self._kept: list[Tensor] = []  # what the call has the addresses of
-        units = layer.units
-        mixer, cross, feedforward = units.mixer, units.cross, units.feedforward
+        mixer, linears = layer.units.mixer, _linears(layer.units)
         assert isinstance(mixer, SelfAttention), "the mixer of such units"
-        assert cross is not None, "a decoder's units look at the memory"
-        assert units.cross_norm is not None, "it comes with the cross-attention"
-        linears: dict[str, _Linear] = {
-            "input": mixer.input,
-            "output": mixer.output,
-            "query": cross.query,
-            "cross_output": cross.output,
-            "expand": feedforward.expand,
-            "contract": feedforward.contract,
-        }
+        assert layer.units.cross_norm is not None, "a decoder's units look at the memory"
         self.weights = sum(linear.weight.numel() for linear in linears.values())
         self._most = _MOST_BYTES if narrow else _MOST_FLOATS
         self._call = LayerCall(
             heads=mixer.heads,
             size=mixer.output.weight.size(0) // mixer.heads,
             norm=self._norm(layer.norm),
-            cross_norm=self._norm(units.cross_norm),
-            last_norm=self._norm(feedforward.norm),
+            cross_norm=self._norm(layer.units.cross_norm),
+            last_norm=self._norm(layer.units.feedforward.norm),
             **{name: self._linear(linear, narrow) for name, linear in linears.items()},
         )
         if mixer.relative is not None:
@@ -90,17 +81,30 @@ class CompiledLayer:
         return self._kept[-1].data_ptr()
 
 
+def _linears(units: Units) -> dict[str, _Linear]:
+    """All that a layer multiplies by in a step, by their names in the call."""
+    mixer, cross, feedforward = units.mixer, units.cross, units.feedforward
+    assert isinstance(mixer, SelfAttention), "the mixer of such units"
+    assert cross is not None, "a decoder's units look at the memory"
+    return {
+        "input": mixer.input,
+        "output": mixer.output,
+        "query": cross.query,
+        "cross_output": cross.output,
+        "expand": feedforward.expand,
+        "contract": feedforward.contract,
+    }
+
+
 def can_be_compiled(layer: MultiUnitLayer) -> bool:
     """Whether the kernel does what a layer of a tree does: one of a single unit, in float32."""
-    mixer, feedforward = layer.units.mixer, layer.units.feedforward
-    if type(mixer) is not SelfAttention or type(feedforward) is not FeedForward:
-        return False
-    linears: tuple[_Linear, ...] = (mixer.output, feedforward.expand)
-    if not all(type(linear) is nn.Linear for linear in linears):
+    linears, cross = _linears(layer.units), layer.units.cross
+    plain = all(type(linear) is nn.Linear for linear in linears.values())
+    if not plain or type(layer.units.feedforward) is not FeedForward or cross is None:
         return False  # of several units, or of other parts
-    weight = mixer.output.weight
+    weight = linears["output"].weight
     suits = weight.device.type == "cpu" and weight.dtype == torch.float32 and LIBRARY is not None
-    sizes = (weight.size(0) // mixer.heads, feedforward.expand.weight.size(0))
+    sizes = (len(weight) // cross.heads, len(linears["expand"].weight))
     return suits and all(size % LANES == 0 for size in sizes) and layer.fusion().tolist() == [1.0]
 
 

@@ -69,13 +69,19 @@ class NarrowDecoding:
     """A decoding in which only some words can come next; to the search they are all there are.
 
     Word n of the search is `vocabulary[n]`, a sorted (V,) that begins with the special ids, so
-    that these mean the same everywhere.
+    that these mean the same everywhere. Of those, `allowed` (B, V) has what each sentence may use.
     """
 
-    def __init__(self, inner: Decoding, vocabulary: Tensor) -> None:
-        self.inner, self.vocabulary = inner, vocabulary
-        self.select, self.keep = inner.select, inner.keep
+    def __init__(self, inner: Decoding, vocabulary: Tensor, allowed: Tensor) -> None:
+        self.inner, self.vocabulary, self.forbidden = inner, vocabulary, ~allowed[:, None]
+        self.select = inner.select
 
     def step(self, words: Tensor) -> Tensor:
         """See `Decoding.step`."""
-        return self.inner.step(self.vocabulary[words])
+        logits = self.inner.step(self.vocabulary[words])
+        return logits.masked_fill_(self.forbidden, -torch.inf)
+
+    def keep(self, sentences: Tensor) -> None:
+        """See `Decoding.keep`."""
+        self.forbidden = self.forbidden[sentences]
+        self.inner.keep(sentences)

@@ -9,10 +9,9 @@ from mute.errors import MuteError
 from mute.model.layer import multi_unit_layers
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
-from mute.model.units import Units
 from mute.translate.compiled import CompiledLayer, can_be_compiled
 from mute.translate.decoding import Decoding, PlainDecoding, check_finite
-from mute.translate.folded import FoldedLayer, linear, unstack
+from mute.translate.folded import FoldedLayer, can_be_folded, linear, unstack
 from mute.translate.int8 import Int8Linear, to_int8
 from mute.translate.packed import pack
 from mute.translate.tree import TreeDecoding, can_be_tree
@@ -33,13 +32,15 @@ class Engine:
         self.model = shared_copy(model).eval()
         self.as_tree = all(map(can_be_tree, multi_unit_layers(self.model.decoder.layers)))
         for index, layer in enumerate(multi_unit_layers(self.model.encoder.layers)):
-            if type(layer.units) is Units:
+            if can_be_folded(layer):
                 self.model.encoder.layers[index] = FoldedLayer(layer)
         self.compute = compute
         self.plain_output = self.model.output
         unstack(self.model)
         self.compiled = [
-            CompiledLayer(layer, narrow=compute == "int8") if can_be_compiled(layer) else None
+            CompiledLayer(layer, narrow=compute == "int8")
+            if self.as_tree and can_be_compiled(layer)
+            else None
             for layer in multi_unit_layers(self.model.decoder.layers)
         ]
         if compute == "int8":

@@ -6,12 +6,14 @@ from torch import Tensor, nn
 
 from mute.model.bank import BankLinear, BankNorm
 from mute.model.context import Context, LayerCache
+from mute.model.feedforward import FeedForward
 from mute.model.fusion import constant_fusion, fuse
 from mute.model.layer import MultiUnitLayer
+from mute.model.units import Units
 
 
 class FoldedLayer(nn.Module):
-    """The output of a `MultiUnitLayer` of attention units outside training, sooner.
+    """The output of a `MultiUnitLayer` that `can_be_folded` outside training, sooner.
 
     With s_u = X + SelfAttn_u(X), the layer's output is Σ c_u s_u + Σ c_u FFN_u(s_u). Nothing but
     numbers stands between M, alpha and c. Each unit's network adds to one sum, while what it works
@@ -42,6 +44,15 @@ class FoldedLayer(nn.Module):
             if c != 0:
                 output.add_(contract(expand(norm(of_unit)).relu_()), alpha=c)
         return output
+
+
+def can_be_folded(layer: MultiUnitLayer) -> bool:
+    """Whether a layer has the paper's units, whose parts are known here."""
+    if type(layer.units) is not Units or type(layer.units.feedforward) is not FeedForward:
+        return False
+    network = layer.units.feedforward
+    banks = type(network.expand) is BankLinear and type(network.contract) is BankLinear
+    return banks and type(network.norm) is BankNorm
 
 
 class Packed(nn.Module):

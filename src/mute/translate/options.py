@@ -65,11 +65,13 @@ def check_combination(given: Collection[str]) -> None:
     """
     for option, needed in _ONLY_WITH.items():
         if option in given and needed not in given:
-            raise MuteError(f"{option}: only means something with {needed}; add it, or leave both")
+            raise MuteError(
+                f"{option}: only means something with {needed}; add that, or leave this out"
+            )
     for option, others in _NOT_WITH.items():
         for other in others:
             if option in given and other in given:
-                raise MuteError(f"{other}: means nothing with {option}; leave one of them")
+                raise MuteError(f"{other}: means nothing with {option}; leave one of them out")
 
 
 def parse_units(words: Sequence[str]) -> Kept | None:

@@ -13,9 +13,12 @@ def as_text(translation: Translation) -> str:
 
 
 def as_nbest(line: int, translation: Translation) -> str:
-    """`LINE ||| TEXT ||| SCORE` for it and each of its alternatives, best first."""
+    """`LINE ||| TEXT ||| SCORE` for it and each of its alternatives, best first.
+
+    There are always three fields: a bar that the text has three times is written as Moses does.
+    """
     return "\n".join(
-        f"{line} ||| {as_text(each)} ||| {as_score(each)}"
+        f"{line} ||| {as_text(each).replace('|||', '&#124;' * 3)} ||| {as_score(each)}"
         for each in (translation, *translation.alternatives)
     )
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from mute.data.vocabulary import BOS, EOS
+from mute.errors import MuteError
 from mute.translate.decoding import Decoding
 from mute.translate.search import (
     Hypothesis,
@@ -28,6 +29,13 @@ class Sampling:
     top_p: float = 1.0
     """Draw from the fewest words that have this share of the probability."""
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        suits = self.temperature > 0, self.top_k >= 0, 0 < self.top_p <= 1
+        wanted = "temperature above 0", "top_k of 0 or more", "top_p above 0, at most 1"
+        for fine, what in zip(suits, wanted, strict=True):
+            if not fine:
+                raise MuteError(f"{self}: sampling needs a {what}")
 
 
 @torch.inference_mode()

@@ -57,18 +57,18 @@ class Shortlist:
         self._always[common.long()] = True
         self._always[: len(SPECIALS)] = True  # PAD too, so that filling up does no harm
 
-    def words(self, source: Tensor) -> Tensor:
-        """What a translation of a batch may use.
+    def allowed(self, source: Tensor) -> Tensor:
+        """What the translation of each sentence may use, whatever stands beside it in the batch.
 
         Args:
             source: (B, S) ids
 
         Returns:
-            (N,) target ids in ascending order, the special ones among them
+            (B, target ids), true for those that may be used, the special ones among them
         """
-        allowed = self._always.clone()
-        allowed[self.partners[source.unique().cpu()].flatten().long()] = True
-        return allowed.nonzero().squeeze(1).to(source.device)
+        allowed = self._always.repeat(len(source), 1)
+        partners = self.partners[source.cpu()].flatten(1).long()
+        return allowed.scatter_(1, partners, value=True).to(source.device)
 
     def save(self, folder: Path) -> None:
         """Put it into a model folder, in one move.
@@ -203,10 +203,10 @@ def measure(shortlist: Shortlist, pairs: Pairs) -> Measured:
     found = total = 0
     for index in range(len(pairs)):
         target = torch.tensor(pairs[index][1].tolist())
-        found += int(torch.isin(target, shortlist.words(_source(pairs, [index]))).sum())
+        found += int(shortlist.allowed(_source(pairs, [index]))[0, target].sum())
         total += len(target)
     batches = [range(len(pairs))[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
-    sizes = [len(shortlist.words(_source(pairs, batch))) for batch in batches]
+    sizes = [int(shortlist.allowed(_source(pairs, batch)).sum()) for batch in batches]
     return Measured(found / total, float(np.mean(sizes)))
 
 

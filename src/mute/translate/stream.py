@@ -6,6 +6,7 @@ What the work is, this module does not know; what is read and written, the work 
 import gzip
 import lzma
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -190,7 +191,7 @@ def pour_into_file(job: Job, output: Path) -> None:
                 rest = rest[file.write(rest) :]
 
     try:
-        with file:
+        with file, _leaving_on_sigterm():
             pour(job, write, output.suffix)
             if not special:
                 with _explained(output):
@@ -199,6 +200,20 @@ def pour_into_file(job: Job, output: Path) -> None:
     finally:
         if not special:
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _leaving_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the process as an exception does: what was begun is cleared away."""
+
+    def leave(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -70,7 +70,8 @@ class Translator:
             lines: sentences of the source language; an empty one stays empty
             beam: partial translations kept in the search; 1 is greedy and fastest
             length_penalty: the exponent of GNMT's length penalty
-            nbest: how many translations of each line, the further ones as alternatives
+            nbest: how many translations of each line, the further ones as alternatives; the beam
+                is at least as wide
             min_length: pieces that a translation has at least
             max_length: pieces that it has at most; if None, twice the source's and ten, both
                 ends counted
@@ -85,9 +86,8 @@ class Translator:
             MuteError: the options contradict each other, or one is not what it should be.
         """
         _refuse_single_text(lines=lines, prefixes=prefixes)
-        for name, number in (("beam", beam), ("nbest", nbest)):
-            if number < 1:
-                raise MuteError(f"{name} {number}: should be at least 1")
+        _at_least(1, beam=beam, nbest=nbest)
+        _at_least(0, length_penalty=length_penalty, min_length=min_length, no_repeat=no_repeat)
         if max_length is not None and max_length < min_length:
             raise MuteError(f"max_length {max_length} is less than min_length {min_length}")
         prefixes = [""] * len(lines) if prefixes is None else prefixes
@@ -143,8 +143,10 @@ class Translator:
                 reason = f"{longest} pieces; no more than {MOST_SCORED} are scored, so split it"
                 raise LineError(part.line, reason)
         scored: list[Translation] = [Translation("", 0.0)] * len(parts)
+        # An empty translation of an empty line is not the model's, in a search as little as here.
+        chosen = [i for i, part in enumerate(parts) if part.source or given[i]]
         widest, size = max(map(len, given), default=0) + 1, self.tokenizer.target_size
-        for batch in batches(parts, range(len(parts)), widest, size):
+        for batch in batches(parts, chosen, widest, size):
             source = self._sources([parts[i] for i in batch])
             target = self._padded([[BOS, *given[i], EOS] for i in batch])
             log_p = log_probabilities(self.models, source, target).tolist()
@@ -229,11 +231,12 @@ class Translator:
         source = self._sources(parts)
         prefixes = self._padded([part.prefix for part in parts])
         width = options.nbest if sampling else options.beam
-        vocabulary = None
+        allowed = vocabulary = None
         if self.shortlist:
-            vocabulary = torch.cat([self.shortlist.words(source), prefixes.flatten()]).unique()
-            prefixes = torch.searchsorted(vocabulary, prefixes)
-        decoding = self._start(source, width, vocabulary)
+            allowed = self.shortlist.allowed(source).scatter_(1, prefixes, value=True)
+            vocabulary = allowed.any(0).nonzero().squeeze(1)
+            allowed, prefixes = allowed[:, vocabulary], torch.searchsorted(vocabulary, prefixes)
+        decoding = self._start(source, width, vocabulary, allowed)
         if sampling:
             found = sample(decoding, source, options, sampling, prefixes)
         else:
@@ -243,10 +246,13 @@ class Translator:
         return [[h._replace(ids=vocabulary[h.ids].tolist()) for h in each] for each in found]
 
     @torch.inference_mode()
-    def _start(self, source: Tensor, width: int, vocabulary: Tensor | None) -> Decoding:
+    def _start(
+        self, source: Tensor, width: int, vocabulary: Tensor | None, allowed: Tensor | None
+    ) -> Decoding:
         members = [engine.start(source, width, vocabulary) for engine in self.engines]
-        decoding = members[0] if len(members) == 1 else EnsembleDecoding(members)
-        return decoding if vocabulary is None else NarrowDecoding(decoding, vocabulary)
+        if vocabulary is not None and allowed is not None:
+            members = [NarrowDecoding(member, vocabulary, allowed) for member in members]
+        return members[0] if len(members) == 1 else EnsembleDecoding(members)
 
     def _translation(self, part: Part, found: Hypothesis, *, attention: bool) -> Translation:
         unknown = self.tokenizer.unknown(part.text, "source") if UNK in part.source else []
@@ -275,6 +281,12 @@ class Translator:
 
     def _padded(self, ids: list[list[int]]) -> Tensor:
         return pad(ids).to(self.device)
+
+
+def _at_least(least: int, **numbers: float) -> None:
+    for name, number in numbers.items():
+        if not number >= least:  # NaN is not, either
+            raise MuteError(f"{name} {number}: should be at least {least}")
 
 
 def _refuse_single_text(**texts: Sequence[str] | None) -> None:

@@ -84,6 +84,14 @@ def test_a_run_without_a_validated_model(tmp_path: Path, sign: str) -> None:
         load_model(tmp_path)
 
 
+@pytest.mark.parametrize("place", ["checkpoints", "checkpoints/step-00000001"])
+def test_a_checkpoint_is_no_model(tmp_path: Path, place: str) -> None:
+    (tmp_path / place).mkdir(parents=True)
+    message = f"a checkpoint is no model; `mute average {tmp_path}` makes one of the last"
+    with pytest.raises(MuteError, match=message):
+        load_model(tmp_path / place)
+
+
 @pytest.mark.parametrize("place", ["run/model", "average-5"])
 def test_a_model_below_the_folder_is_named(tmp_path: Path, place: str) -> None:
     (tmp_path / "config.yaml").touch()

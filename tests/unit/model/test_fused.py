@@ -1,21 +1,28 @@
 """The fused attention of training against the plain one, forward and backward."""
 
 import copy
+from functools import partial
 
 import pytest
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from mute.config import ModelConfig
 from mute.model import attention, fused
+from mute.model.attention import SelfAttention
+from mute.model.bank import BankLinear
 from mute.model.fused import fused_attention
 from mute.model.kernels import LIBRARY, load_library, widths
+from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer, build
-from tests.unit.model.oracle import double, small
+from mute.translate.engine import Compute, Engine
+from tests.unit.model.oracle import double, small, whole
 
 compiled = pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
 every_library = pytest.mark.parametrize("lanes", widths())
 
+COMPUTES: list[tuple[Compute, float]] = [("float32", 1e-4), ("int8", 0.3)]
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0, 0]])
 TARGET = torch.tensor([[2, 6, 7, 8], [2, 9, 0, 0], [2, 4, 5, 0]])
 
@@ -187,6 +194,73 @@ def test_where_the_kernel_does_not_suit_the_plain_form_is_used(
     double(small(heads=4)).float().train()(SOURCE, TARGET)
     monkeypatch.setattr(fused, "LIBRARY", None)
     double(with_whole_lanes()).float().train()(SOURCE, TARGET)
+
+
+class Nearby(SelfAttention):
+    """Looks at its neighbours only."""
+
+    def attend(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, *_: object
+    ) -> Tensor:
+        near = torch.ones(mask.shape[-1], mask.shape[-1], dtype=torch.bool).triu(-1).tril(1)
+        return super().attend(queries, keys, values, mask & near)
+
+
+class Doubled(BankLinear):
+    def forward(self, x: Tensor) -> Tensor:
+        return 2 * super().forward(x)
+
+
+@pytest.mark.parametrize("units", [1, 3])
+@pytest.mark.parametrize("part", ["mixer", "expand"])
+def test_parts_of_ones_own_are_used_in_training_and_translation_alike(
+    part: str, units: int
+) -> None:
+    config = with_whole_lanes(units=units)
+    model = build(config, 13)
+    for layer in multi_unit_layers(model.encoder.layers):
+        if part == "mixer":
+            layer.units.mixer = Nearby(units, config.d_model, config.heads, 0.0, 2)
+        else:
+            layer.units.feedforward.expand = Doubled(units, config.d_model, config.d_ffn)
+    expected = model.eval().encoder(SOURCE)[0]
+    torch.testing.assert_close(model.train().encoder(SOURCE)[0], expected, rtol=1e-4, atol=1e-5)
+    with torch.inference_mode():
+        for compute, near in COMPUTES:
+            ours = Engine(model, compute).model.encoder(SOURCE)[0]
+            torch.testing.assert_close(ours, expected, rtol=near, atol=near)
+
+
+def test_the_gradient_is_the_same_with_activations_computed_twice() -> None:
+    (layer, _) = multi_unit_layers(build(with_whole_lanes(units=2), 13).train().encoder.layers)
+    x, weight = torch.randn(1, 5, layer.norm.weight.numel()), layer.norm.weight
+    gradients = []
+    for way in (layer, partial(checkpoint, layer, use_reentrant=False)):
+        layer.zero_grad()
+        way(x, whole(5)).square().sum().backward()
+        gradients.append(weight.grad)
+    torch.testing.assert_close(*gradients)
+
+
+@torch.no_grad()
+def test_training_may_go_step_by_step() -> None:
+    model = build(with_whole_lanes(), 13).train()
+    memory, mask = model.encoder(SOURCE)
+    cache = model.decoder.start()
+    steps = [model.decoder(word, memory, mask, cache) for word in TARGET.split(1, dim=1)]
+    torch.testing.assert_close(torch.cat(steps, 1), model.decoder(TARGET, memory, mask))
+
+
+@compiled
+def test_its_shapes_are_known_without_its_numbers() -> None:
+    def learned(*shape: int) -> Tensor:
+        return torch.randn(shape, requires_grad=True)
+
+    square, wide = (torch.ones(2, 1, 1, keys, dtype=torch.bool) for keys in (3, 5))
+    across = (learned(1, 2, 3, 32), learned(1, 2, 5, 64), 2, wide, None)
+    within = (learned(1, 2, 3, 96), None, 2, square, learned(2, 1, 5, 16))
+    for inputs in (across, within):
+        torch.library.opcheck(torch.ops.mute.attention.default, inputs)
 
 
 @pytest.mark.parametrize("shared", ["none", "attention", "ffn"])

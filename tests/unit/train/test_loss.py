@@ -89,6 +89,22 @@ def test_without_gradients_only_the_sums_are_made() -> None:
     assert ours == likelihood > 0
 
 
+def test_the_output_layer_alone_can_learn() -> None:
+    (states, weight, bias), labels = given()
+    loss, _ = output_loss(states.detach(), weight, bias, labels, 0.1)
+    loss.backward()
+    assert states.grad is None
+    assert weight.grad is not None
+    assert weight.grad.abs().sum() > 0
+
+
+def test_a_second_derivative_is_refused_and_not_left_out() -> None:
+    (states, weight, bias), labels = given()
+    loss, _ = output_loss(states, weight, bias, labels, 0.1)
+    with pytest.raises(NotImplementedError, match="no second derivative"):
+        torch.autograd.grad(loss, states, create_graph=True)
+
+
 def test_under_autocast_products_are_rounded_and_sums_are_not() -> None:
     if not bfloat16_is_safe():
         pytest.skip("this CPU cannot compute in bfloat16")

@@ -151,10 +151,17 @@ def test_the_model_itself_stays_as_it_is() -> None:
 def test_some_words_only() -> None:
     model = double(small()).eval()
     words = torch.tensor([0, 1, 2, 3, 5, 8, 11])
-    narrow = NarrowDecoding(Engine(model).start(SOURCE, 2, words), words)
+    allowed = torch.ones(3, len(words), dtype=torch.bool)
+    allowed[1, 5] = False
+    narrow = NarrowDecoding(Engine(model).start(SOURCE, 2, words), words, allowed)
     whole = Engine(model).start(SOURCE, 2)
-    chosen = torch.tensor([[4, 5], [6, 4], [3, 5]])
-    torch.testing.assert_close(narrow.step(chosen), whole.step(words[chosen])[..., words])
+    for kept in ([0, 1, 2], [1, 2]):
+        for decoding in (narrow, whole):
+            decoding.keep(torch.tensor(kept))
+        chosen = torch.tensor([[4, 5], [6, 4], [3, 5]])[kept]
+        expected = whole.step(words[chosen])[..., words]
+        expected[kept.index(1), :, 5] = -torch.inf
+        torch.testing.assert_close(narrow.step(chosen), expected)
 
 
 @torch.inference_mode()

@@ -30,6 +30,11 @@ def test_alternatives_come_after_the_best() -> None:
     ]
 
 
+def test_there_are_three_fields_whatever_the_text_has() -> None:
+    line = as_nbest(1, Translation("a ||| b | c", -0.5))
+    assert line.split(" ||| ") == ["1", "a &#124;&#124;&#124; b | c", "-0.5000"]
+
+
 def test_json_is_readable_and_nests_once() -> None:
     shown = as_json(FIRST)
     assert "„Hund“" in shown

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from mute.data.vocabulary import EOS
+from mute.errors import MuteError
 from mute.model.transformer import Transformer
 from mute.translate import sampling
 from mute.translate.engine import Engine
@@ -95,3 +96,18 @@ def test_a_finished_translation_waits_for_longer_ones_under_a_rule_against_repet
                 assert len(two) == len(set(two))
                 expected = log_probability(model, source, hypothesis.ids)
                 assert hypothesis.score == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"temperature": 0.0}, "a temperature above 0"),
+        ({"temperature": float("nan")}, "a temperature above 0"),
+        ({"top_k": -1}, "a top_k of 0 or more"),
+        ({"top_p": 0.0}, "a top_p above 0, at most 1"),
+        ({"top_p": 1.5}, "a top_p above 0, at most 1"),
+    ],
+)
+def test_what_cannot_be_drawn_from_is_refused(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(MuteError, match=message):
+        Sampling(**settings)  # type: ignore[arg-type]

@@ -66,6 +66,16 @@ def test_a_given_translation_gets_the_score_the_search_gave_it(translator: Trans
     assert given.score == pytest.approx(found.score, rel=1e-4)
 
 
+def test_an_empty_translation_of_an_empty_line_is_scored_as_the_search_does(
+    translator: Translator,
+) -> None:
+    found = translator.translate(["", " ", "Yes"])
+    given = translator.score(["", " ", "Yes"], [each.text for each in found])
+    assert [each.score for each in given[:2]] == [each.score for each in found[:2]] == [0.0, 0.0]
+    (lost,) = translator.score(["Yes"], [""])
+    assert lost.score < 0
+
+
 def test_white_space_at_the_ends_of_a_line_is_none_of_its_words(translator: Translator) -> None:
     line = "The dog sleeps."
     padded, plain, *blank = translator.translate([f" \t{line} \u3000", line, " ", "\u3000 ", "\t"])
@@ -106,7 +116,7 @@ def test_damaged_weights_of_the_decoder_are_told(tokenizer: Tokenizer, way: str)
 
 
 def test_scores_of_a_batch_are_those_of_each_alone(translator: Translator) -> None:
-    targets = ["Der Hund schläft.", "", "Er sieht das alte Haus im Garten.", "Ja"]
+    targets = ["Der Hund schläft.", "Nein", "Er sieht das alte Haus im Garten.", "Ja"]
     together = translator.score(LINES, targets, length_penalty=0)
     for line, target, scored in zip(LINES, targets, together, strict=True):
         (alone,) = translator.score([line], [target], length_penalty=0)
@@ -242,6 +252,21 @@ def test_a_shortlist_leaves_other_words_out(tokenizer: Tokenizer) -> None:
     assert whole.translate(LINES) == Translator(model, tokenizer).translate(LINES)
 
 
+def test_with_a_shortlist_a_line_does_not_depend_on_those_beside_it(tokenizer: Tokenizer) -> None:
+    models = [model_for(tokenizer), model_for(tokenizer, 2)]
+    generator = torch.Generator().manual_seed(1)
+    sizes = tokenizer.source_size, tokenizer.target_size
+    partners = torch.randint(4, sizes[1], (sizes[0], 3), generator=generator, dtype=torch.int32)
+    partners[:4] = 0
+    common = torch.arange(4, 40, dtype=torch.int32)
+    for chosen in (models[0], models):
+        translator = Translator(chosen, tokenizer, shortlist=Shortlist(partners, common, sizes[1]))
+        for line, found in zip(LINES, translator.translate(LINES), strict=True):
+            (alone,) = translator.translate([line])
+            assert alone.text == found.text
+            assert alone.score == pytest.approx(found.score, abs=1e-4)
+
+
 def replace_common(shortlist: Shortlist, size: int) -> Shortlist:
     return Shortlist(shortlist.partners, torch.arange(size, dtype=torch.int32), size)
 
@@ -272,10 +297,14 @@ def test_one_string_is_no_list_of_lines(translator: Translator) -> None:
         ({"beam": 0}, "beam 0: should be at least 1"),
         ({"beam": -1, "nbest": 2}, "beam -1: should be at least 1"),
         ({"nbest": 0}, "nbest 0: should be at least 1"),
+        ({"no_repeat": -1}, "no_repeat -1: should be at least 0"),
+        ({"min_length": -1}, "min_length -1: should be at least 0"),
+        ({"length_penalty": -0.1}, "length_penalty -0.1: should be at least 0"),
+        ({"length_penalty": float("nan")}, "length_penalty nan: should be at least 0"),
     ],
 )
-def test_no_translation_at_all_cannot_be_asked_for(
-    translator: Translator, options: dict[str, int], message: str
+def test_numbers_that_mean_nothing_are_refused(
+    translator: Translator, options: dict[str, float], message: str
 ) -> None:
     with pytest.raises(MuteError, match=message):
         translator.translate(LINES, **options)  # type: ignore[arg-type]
