@@ -21,7 +21,7 @@ def base_language(code: str) -> str:
 
 def is_chinese(code: str) -> bool:
     """Whether a code means Chinese."""
-    return code.lower().startswith(("zh", "cmn"))
+    return base_language(code) in {"cmn", "zh"}
 
 
 def writes_spaces(code: str) -> bool:

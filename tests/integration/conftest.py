@@ -13,6 +13,7 @@ from mute.data.tokenizer import learn_tokenizer
 from mute.data.toy import SPLITS, pairs
 from mute.model.folder import save_model
 from mute.model.transformer import build
+from tests.integration.command import run
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +65,16 @@ def experiment_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert data is not None
     prepare(data, processes=1)
     return path
+
+
+@pytest.fixture(scope="session")
+def model(experiment_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One that has learned next to nothing."""
+    folder = tmp_path_factory.mktemp("run")
+    settings = [f"train.run={folder}", "train.steps=3", "train.validate_every=3"]
+    changes = [part for each in settings for part in ("--set", each)]
+    assert run("train", str(experiment_file), *changes) == 0
+    return folder / "model"
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from mute.studies.variants import LENGTH_PENALTIES
 from mute.studies.worker import Request, perform
 from mute.train.folder import alone_in
 from tests.integration.command import run
+from tests.integration.test_train import wait_until
 
 ONE_UNIT = ("model.units=1", "model.bias=[]", "model.sequential=false")
 RELATIVE = System("relative", "+ Relative", "toy", ONE_UNIT)
@@ -227,9 +227,9 @@ def test_the_runs_of_a_study_that_was_killed_save_and_end(processes: int, place:
     command += ["--processes", str(processes)]
     run_folder = place / "runs" / "study" / "weights" / f"endless-{processes}" / "mute-seed1"
     with subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL) as study:
-        wait_for(lambda: "validation 6:" in read_output(run_folder))
+        wait_until(lambda: "validation 6:" in read_output(run_folder))
         study.kill()
-    wait_for(lambda: nobody_is_at(run_folder))
+    wait_until(lambda: nobody_is_at(run_folder))
     assert "stopped at step" in read_output(run_folder)
     assert any((run_folder / "checkpoints").glob("step-*"))
     assert not (run_folder / "result.json").exists()
@@ -260,13 +260,6 @@ def nobody_is_at(run_folder: Path) -> bool:
 def read_output(run_folder: Path) -> str:
     file = run_folder / "output.txt"
     return file.read_text() if file.is_file() else ""
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "waited for too long"
-        time.sleep(0.2)
 
 
 def test_a_run_that_fails_is_reported_and_stops_no_other(

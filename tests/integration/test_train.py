@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -358,9 +359,17 @@ def test_torchrun_does_not_take_a_stop_for_a_failure(
 
 
 ONE_MACHINE = [[*TORCHRUN]]
+
+
 # Two launchers stand for two machines: each knows of the other by the meeting point only.
-PORT = str(20_000 + os.getpid() % 20_000)
-MEETING = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"localhost:{PORT}", "--rdzv-id", "test"]
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("localhost", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+MEETING = ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"localhost:{free_port()}"]
 TWO_MACHINES = [
     [
         sys.executable,
@@ -371,6 +380,8 @@ TWO_MACHINES = [
         "--nproc-per-node",
         "1",
         *MEETING,
+        "--rdzv-id",
+        "test",
     ]
 ] * 2
 

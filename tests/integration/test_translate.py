@@ -15,14 +15,6 @@ from mute.errors import MuteError
 from mute.model.folder import load_model
 from mute.translate.translator import Translator, load
 from tests.integration.command import run
-from tests.integration.test_train import train
-
-
-@pytest.fixture(scope="module")
-def model(experiment_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model")
-    assert train(experiment_file, folder, "train.steps=3", "train.validate_every=3") == 0
-    return folder / "model"
 
 
 def piped(

@@ -11,7 +11,11 @@ def test_a_language_is_known_however_it_is_coded(code: str) -> None:
 @pytest.mark.parametrize("code", ["zh", "zh-TW", "zho_Hans", "cmn"])
 def test_chinese_has_several_codes(code: str) -> None:
     assert is_chinese(code)
-    assert not is_chinese("ja")
+
+
+@pytest.mark.parametrize("code", ["ja", "zha"])  # the second is Zhuang
+def test_other_languages_are_not_chinese(code: str) -> None:
+    assert not is_chinese(code)
 
 
 @pytest.mark.parametrize("code", ["ja", "JA", "jpn_Jpan", "th", "khm", "lo-LA", "mya", "yue", "zh"])

@@ -1,16 +1,17 @@
-"""What the README shows must be so."""
+"""What the README shows must be so, and all pages' links."""
 
 import re
 from pathlib import Path
 
-import yaml
+import pytest
 from typer.main import get_command
 
 import mute
 from mute.cli import app
-from mute.config import Config
+from mute.configfile import load_config
 
 ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("results/**/*.md")])
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -23,9 +24,12 @@ def commands() -> set[str]:
     return set(command.commands)  # type: ignore[attr-defined]
 
 
-def test_its_config_is_one() -> None:
+def test_its_config_is_one(tmp_path: Path) -> None:
     (text,) = blocks("yaml")
-    Config.model_validate(yaml.safe_load(text.replace("3e-3", "0.003")))
+    (tmp_path / "mine.yaml").write_text(text)
+    config = load_config(tmp_path / "mine.yaml")
+    assert config.train is not None
+    assert config.train.learning_rate == 0.003
 
 
 def test_its_table_lists_every_command_and_no_other() -> None:
@@ -41,10 +45,20 @@ def test_the_commands_and_names_it_uses_exist() -> None:
     assert set(names) <= set(mute.__all__)
 
 
-def test_its_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", README)
-    for link in (link for link in links if not link.startswith("https:")):
-        assert (ROOT / link).exists(), link
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        if not link.startswith(("https:", "http:")):
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def anchors(page: Path) -> set[str]:
+    """Of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
 def test_the_parameter_count_it_shows_is_right() -> None:

@@ -89,12 +89,6 @@ def test_its_examples_are_configs(tmp_path: Path) -> None:
     assert split.data.dev == ParallelText(tsv="dev.tsv")
 
 
-def test_its_links_lead_to_headings() -> None:
-    headings = re.findall(r"^## (.*)$", TEXT, flags=re.MULTILINE)
-    anchors = {re.sub(r"[`.,/]", "", heading).replace(" ", "-").lower() for heading in headings}
-    assert set(re.findall(r"\]\(#([\w-]+)\)", TEXT)) <= anchors
-
-
 def test_a_document_is_filled_in_its_place(tmp_path: Path) -> None:
     file = tmp_path / "page.md"
     file.write_text("a\n<!-- keys -->\noutdated\n<!-- end -->\nb\n", encoding="utf-8")

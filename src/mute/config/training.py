@@ -12,8 +12,8 @@ class TrainConfig(Strict):
     """How the model learns.
 
     The defaults are the paper's; where it does not say (schedule, warm-up, validations), those of
-    its authors' configs. The number of steps, the penalty's weight and the average of the weights
-    are ours.
+    its authors' configs; the penalty's weight is their 1 against a sum over 4,096 tokens. The
+    number of steps and the average of the weights are ours.
     """
 
     run: Folder
@@ -28,7 +28,7 @@ class TrainConfig(Strict):
     """The budget of one process's batch, padding included, on the longer side."""
     accumulate: int = Field(1, ge=1)
     """Batches per step, in every process. A batch has sentences of about one length; several small
-    ones mix lengths, which a small text gains from."""
+    ones mix lengths, which may help with a small text."""
     schedule: Literal["noam", "inverse-sqrt"] = "noam"
     """The learning rate grows in the warm-up, then falls with the root of the step. Noam also
     divides it by the root of d_model times warmup."""
@@ -57,7 +57,8 @@ class TrainConfig(Strict):
     patience: int = Field(0, ge=0)
     """Stop after so many validations without a better BLEU; 0 for never."""
     keep: int = Field(5, ge=1)
-    """How many of the last checkpoints stay."""
+    """How many of the last checkpoints of `save_every` stay; one that was saved at a validation or
+    a stop goes when the next is written."""
     save_every: int = Field(1_000, ge=1)
     """Steps between two checkpoints; a run that was stopped goes on from the last."""
     beam: int = Field(4, ge=1)

@@ -5,8 +5,12 @@ can give:
 
     @register_unit("convolution")
     class ConvolutionUnits(Units): ...
+
+The commands know of those in the modules that the environment variable MUTE_PLUGINS names.
 """
 
+import importlib
+import os
 from collections.abc import Callable
 
 from torch import Tensor, nn
@@ -34,11 +38,31 @@ def register_unit(name: str) -> Callable[[type["Units"]], type["Units"]]:
 
 
 def make_units(model: ModelConfig, units: UnitsConfig, *, decoder: bool) -> "Units":
-    """The bank of units a config asks for."""
+    """The bank of units a config asks for.
+
+    Raises:
+        MuteError: there is no such kind, or a module of MUTE_PLUGINS cannot be imported.
+    """
+    if units.unit not in _KINDS:
+        _import_plugins()
     if units.unit not in _KINDS:
         known = ", ".join(sorted(_KINDS))
-        raise MuteError(f"there is no unit called '{units.unit}'; known kinds: {known}")
+        raise MuteError(
+            f"there is no unit called '{units.unit}'; known kinds: {known}. One of your own is "
+            f"found if the environment variable MUTE_PLUGINS names the module that registers it"
+        )
     return _KINDS[units.unit](model, units, decoder=decoder)
+
+
+def _import_plugins() -> None:
+    for module in filter(None, os.environ.get("MUTE_PLUGINS", "").split(",")):
+        try:
+            importlib.import_module(module.strip())
+        except Exception as error:  # whatever another's code may raise
+            raise MuteError(
+                f"MUTE_PLUGINS: {module.strip()} cannot be imported ({error}); is it installed, or "
+                f"its folder in PYTHONPATH?"
+            ) from error
 
 
 @register_unit("attention")

@@ -58,8 +58,8 @@ def average_checkpoints(run: Path, last: int) -> Tensors:
     paths = checkpoints(run / "checkpoints")[-last:]
     if len(paths) < last:
         raise MuteError(
-            f"{run}: has {len(paths)} checkpoints, not {last}; train.save_every says how often one "
-            f"is written, and train.keep how many stay"
+            f"{run}: has {len(paths)} of the {last} checkpoints asked for; train.save_every says "
+            f"how often one is written, and train.keep how many stay"
         )
     total: Tensors = {}
     for path in paths:

@@ -11,14 +11,6 @@ from mute.serve.calls import Server
 from mute.serve.limits import Limits
 from mute.serve.served import Gallery, load_gallery
 from mute.translate.translator import Translator, load
-from tests.integration.test_train import train
-
-
-@pytest.fixture(scope="session")
-def model(experiment_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("served")
-    assert train(experiment_file, folder, "train.steps=3", "train.validate_every=3") == 0
-    return folder / "model"
 
 
 @pytest.fixture(scope="session")

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 import torch
 from torch import Tensor
@@ -125,3 +127,22 @@ def test_an_unknown_kind_is_told_with_the_known_ones() -> None:
 def test_a_units_config_alone_describes_the_plain_transformer() -> None:
     plain = UnitsConfig()
     assert (plain.units, plain.bias, plain.sequential) == (1, (), False)
+
+
+def test_units_of_ones_own_are_found_in_the_modules_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_units.py").write_text(
+        "from mute.model.units import ConvolutionUnits, register_unit\n"
+        "register_unit('mine')(type('Mine', (ConvolutionUnits,), {}))\n"
+    )
+    (tmp_path / "broken_units.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv("MUTE_PLUGINS", raising=False)
+    with pytest.raises(MuteError, match=r"no unit called 'mine'.* MUTE_PLUGINS names the module"):
+        build(small(unit="mine"), 13)
+    monkeypatch.setenv("MUTE_PLUGINS", "broken_units")
+    with pytest.raises(MuteError, match=r"broken_units cannot be imported \(division by zero\)"):
+        build(small(unit="mine"), 13)
+    monkeypatch.setenv("MUTE_PLUGINS", "my_units,")
+    assert type(first_units(small(unit="mine"))).__name__ == "Mine"

@@ -3,10 +3,15 @@
 import re
 from pathlib import Path
 
-from mute.studies.definitions import STUDIES
+import pytest
+
+from mute.studies.definitions import STUDIES, find_study
 from mute.studies.reproduction import NOT_RUN, fill, main
+from mute.studies.summary import summarise
+from mute.studies.tables import markdown
 
 ROOT = Path(__file__).parents[3]
+TABLES = sorted(ROOT.glob("results/*/*/table.md"))
 DOCUMENT = ROOT / "docs" / "reproduction.md"
 
 
@@ -26,6 +31,14 @@ def test_tables_go_between_their_marks(tmp_path: Path) -> None:
 def test_the_document_has_what_the_results_say() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert fill(text, ROOT / "results", "../results") == text
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda path: str(path.parent.relative_to(ROOT)))
+def test_tables_have_what_the_runs_say(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    study, task = find_study(table.parts[-3]), table.parts[-2]
+    made = markdown(study, summarise(study, task))
+    assert table.read_text(encoding="utf-8").split("\n![")[0].strip() == made.strip()
 
 
 def test_the_document_has_a_place_for_every_study() -> None:

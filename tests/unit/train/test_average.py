@@ -39,5 +39,5 @@ def test_the_last_checkpoints_are_averaged(tmp_path: Path) -> None:
         tensors = {"weights": {"a": torch.full((2,), float(step))}}
         save_checkpoint(tmp_path / "checkpoints", TrainState(step=step), tensors)
     torch.testing.assert_close(average_checkpoints(tmp_path, 2)["a"], torch.full((2,), 4.5))
-    with pytest.raises(MuteError, match=r"has 4 checkpoints, not 5; train.save_every says"):
+    with pytest.raises(MuteError, match="has 4 of the 5 checkpoints asked for; train"):
         average_checkpoints(tmp_path, 5)
