@@ -18,8 +18,9 @@ from mute.model.layer import MultiUnitLayer
 from mute.model.units import Units
 from mute.translate.lookup import OPERATIONS, threads_for
 
-_MOST_FLOATS, _MOST_BYTES = 1 << 29, 3 << 24
-"""Products of numbers in a step of a layer, with weights of either kind, up to which it pays."""
+_MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if LANES == 16 else (1 << 27, 1 << 25)
+"""Products of numbers in a step of a layer, with weights of either kind, up to which it pays: few
+registers and short ones are soon all in use."""
 _FOUR = 4  # weights of 8 bits in a number of 32
 
 _Linear = BankLinear | nn.Linear  # a bank of one member is the plain layer by now
