@@ -1,5 +1,7 @@
 """Words → vectors: token embeddings with sinusoidal positions."""
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor, nn
 
@@ -36,8 +38,16 @@ def sinusoids(start: int, length: int, like: Tensor) -> Tensor:
 
     Computed when needed, so there is no longest sentence.
     """
-    d = like.size(-1)
-    position = torch.arange(start, start + length, device=like.device, dtype=torch.float32)
-    exponent = torch.arange(0, d, 2, device=like.device, dtype=torch.float32) / d
-    angle = position[:, None] * 10000**-exponent
-    return torch.cat([angle.sin(), angle.cos()], dim=1).to(like.dtype)
+    end = start + length
+    known = _sinusoids(1 << (end - 1).bit_length(), like.size(-1), like.dtype, like.device)
+    return known[start:end]
+
+
+@lru_cache(maxsize=16)
+def _sinusoids(length: int, d: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Those of the first positions: a step of decoding is over sooner than they are computed."""
+    with torch.inference_mode(mode=False):  # or those of a translation could not be trained with
+        position = torch.arange(length, device=device, dtype=torch.float32)
+        exponent = torch.arange(0, d, 2, device=device, dtype=torch.float32) / d
+        angle = position[:, None] * 10000**-exponent
+        return torch.cat([angle.sin(), angle.cos()], dim=1).to(dtype)

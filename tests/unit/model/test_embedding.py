@@ -25,3 +25,14 @@ def test_vectors_are_scaled_and_positions_added() -> None:
 
 def test_token_vectors_start_with_length_about_one() -> None:
     assert abs(token_table(1000, 64).weight.norm(dim=1).mean() - 1) < 0.02
+
+
+def test_positions_of_a_translation_can_be_trained_with() -> None:
+    tokens = token_table(9, 10)
+    embedding, ids = Embedding(tokens, sinusoidal=True, dropout=0.0), torch.tensor([[4, 5, 6]])
+    with torch.inference_mode():
+        placed = embedding(ids)
+    learned = embedding(ids)
+    (learned * learned).sum().backward()
+    torch.testing.assert_close(learned, placed)
+    assert tokens.weight.grad is not None
