@@ -16,12 +16,14 @@ from mute.model.feedforward import FeedForward
 from mute.model.kernels import LANES, LIBRARY, LayerCall, LinearLayer, NormLayer
 from mute.model.layer import MultiUnitLayer
 from mute.model.units import Units
+from mute.translate.int8 import has_wide_sums
 from mute.translate.lookup import OPERATIONS, threads_for
 
 _MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if LANES == 16 else (1 << 27, 1 << 25)
 """Products of numbers in a step of a layer, with weights of either kind, up to which it pays: few
-registers and short ones are soon all in use."""
+registers and short ones are soon all in use. With inputs of 8 bits, it always does."""
 _FOUR = 4  # weights of 8 bits in a number of 32
+_MIDDLE = 128  # what stands for 0 among inputs of 8 bits
 
 _Linear = BankLinear | nn.Linear  # a bank of one member is the plain layer by now
 
@@ -31,7 +33,8 @@ class CompiledLayer:
 
     Args:
         layer: one that `can_be_compiled`
-        narrow: weights in 8 bits, each output with its own scale; the inputs stay float32
+        narrow: weights in 8 bits, each output with its own scale; the inputs, too, each row with
+            its own, if the CPU can multiply such numbers
     """
 
     def __init__(self, layer: MultiUnitLayer, *, narrow: bool) -> None:
@@ -40,7 +43,8 @@ class CompiledLayer:
         assert isinstance(mixer, SelfAttention), "the mixer of such units"
         assert layer.units.cross_norm is not None, "a decoder's units look at the memory"
         self.weights = sum(linear.weight.numel() for linear in linears.values())
-        self._most = _MOST_BYTES if narrow else _MOST_FLOATS
+        most = _MOST_BYTES if narrow else _MOST_FLOATS
+        self._most = None if _rounds(narrow) else most
         self._call = LayerCall(
             heads=mixer.heads,
             size=mixer.output.weight.size(0) // mixer.heads,
@@ -56,7 +60,7 @@ class CompiledLayer:
 
     def pays(self, rows: int) -> bool:
         """Whether it is the faster way for so many translations."""
-        return rows * self.weights <= self._most
+        return self._most is None or rows * self.weights <= self._most
 
     def begin(self) -> LayerCall:
         """A call for one decoding; `decode_layer` adds what changes from step to step."""
@@ -66,20 +70,29 @@ class CompiledLayer:
         return NormLayer(self._keep(norm.weight), self._keep(norm.bias))
 
     def _linear(self, linear: _Linear, narrow: bool) -> LinearLayer:
-        weight, scales = linear.weight.detach(), None
+        weight = linear.weight.detach()
         outputs, inputs = weight.shape
+        told = LinearLayer(inputs, outputs, bias=self._keep(linear.bias))
         if narrow:
             scale = (weight.abs().amax(1, keepdim=True) / 127).clamp(min=1e-12)
-            weight, scales = (weight / scale).round().char(), self._keep(scale)
+            weight, told.scales = (weight / scale).round().char(), self._keep(scale)
+            if _rounds(narrow):
+                told.middles = self._keep(_MIDDLE * weight.sum(1, dtype=torch.int32))
         panels = weight.view(-1, LANES, inputs).transpose(1, 2)
         if narrow:
             panels = panels.unflatten(1, (-1, _FOUR)).transpose(2, 3)
-        return LinearLayer(inputs, outputs, self._keep(panels), scales, self._keep(linear.bias))
+        told.weights = self._keep(panels)
+        return told
 
     def _keep(self, value: Tensor) -> int:
         """Where it stands in memory, in order."""
         self._kept.append(value.detach().contiguous())
         return self._kept[-1].data_ptr()
+
+
+def _rounds(narrow: bool) -> bool:
+    """Whether the inputs of products are rounded as well."""
+    return narrow and LANES == 16 and has_wide_sums()
 
 
 def _linears(units: Units) -> dict[str, _Linear]:

@@ -3,8 +3,8 @@
 Each row of a weight matrix has its own scale; the input's is found anew for every call, so what a
 sentence becomes may depend a little on what is translated beside it. Sums are 32-bit and the result
 is float32 again, so only the products themselves lose precision. The kernels
-are those of FBGEMM, which PyTorch brings along for x86 processors; those of a decoder that
-translates few sentences are in `compiled.py`, and leave the inputs as they are.
+are those of FBGEMM, which PyTorch brings along for x86 processors; those of a decoder's layers, if
+they are faster, are in `compiled.py`, where rows do not depend on each other.
 """
 
 import warnings
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from mute.errors import MuteError
 from mute.model.bank import BankLinear
 from mute.runtime import survives
+from mute.translate.decoding import check_finite
 from mute.translate.folded import Packed, replace_parts
 
 _ENGINE = "fbgemm"
@@ -29,7 +30,8 @@ print(Int8Linear(torch.ones(64, 64), torch.ones(64))(torch.ones(64, 64)).sum())
 
 
 @cache
-def _has_wide_sums() -> bool:
+def has_wide_sums() -> bool:
+    """Whether the CPU sums products of 8 bits in 32 (VNNI)."""
     return bool(torch.cpu.get_capabilities().get("avx512_vnni"))
 
 
@@ -50,8 +52,14 @@ class Int8Linear(Packed):
 
     def forward(self, x: Tensor) -> Tensor:
         """Multiply; without VNNI, sums of two products have 16 bits, so the input gets 7 only."""
-        narrow = not _has_wide_sums()
-        product: Tensor = torch.ops.quantized.linear_dynamic(x, self.packed, reduce_range=narrow)
+        narrow = not has_wide_sums()
+        try:
+            product: Tensor = torch.ops.quantized.linear_dynamic(
+                x, self.packed, reduce_range=narrow
+            )
+        except RuntimeError:  # there is no scale for what is no number
+            check_finite(x)
+            raise
         return product
 
 

@@ -48,7 +48,7 @@ class NormLayer(ctypes.Structure):
 class LinearLayer(ctypes.Structure):
     """Weights laid out for products of few rows; see `products.h`."""
 
-    _fields_ = _fields("inputs outputs", "weights scales bias")
+    _fields_ = _fields("inputs outputs", "weights scales middles bias")
 
 
 class LayerCall(ctypes.Structure):

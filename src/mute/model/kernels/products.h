@@ -20,10 +20,21 @@ typedef struct {
     const void *weights;     /* (outputs / LANES, inputs, LANES) floats, or in 8 bits
                                 (outputs / LANES, inputs / FOUR, LANES, FOUR) */
     const float *scales;     /* (outputs), null for floats */
+    const int32_t *middles;  /* (outputs), null unless inputs have 8 bits, too: see `dots.h` */
     const float *bias;       /* (outputs) */
 } Linear;
 
 typedef enum { PLAIN, RELU, ADDED } Manner; /* how the result is written: what it adds to is y */
+
+/* Write sums of the inputs from `begin` to `end`. The first of these bring the bias, and what the result
+   is added to; behind the last comes what follows the sum. */
+INLINE void finish(Manner manner, const Linear *a, int64_t first, int64_t begin, int64_t end, floats sum,
+                   float *to) {
+    if (begin == 0) sum += load(a->bias + first);
+    if (begin > 0 || manner == ADDED) sum += load(to);
+    if (end == a->inputs && manner == RELU) sum = choose(sum < 0, all(0), sum);
+    store(to, sum);
+}
 
 INLINE void multiply(int narrow, int tall, int broad, const Linear *a, int64_t panel, int64_t i,
                      const float *x, floats sums[TALL][BROAD]) {
@@ -39,29 +50,21 @@ INLINE void multiply(int narrow, int tall, int broad, const Linear *a, int64_t p
     }
 }
 
-/* `tall` rows of `broad` panels, of some of the inputs. The first of these bring the bias, and what the
-   result is added to; the last are followed by what comes behind the sum. All but the places are
-   constants where this is called. */
+/* `tall` rows of `broad` panels; these and `narrow` are constants where this is called. */
 INLINE void tile(int narrow, int tall, int broad, Manner manner, const Linear *a, int64_t panel,
                  int64_t begin, int64_t end, const float *x, float *y) {
     floats sums[TALL][BROAD] = {};
     for (int64_t i = begin; i < end; i += FOUR) multiply(narrow, tall, broad, a, panel, i, x, sums);
     for (int p = 0; p < broad; p++) {
         const int64_t first = (panel + p) * LANES;
-        const floats bias = load(a->bias + first), scale = narrow ? load(a->scales + first) : all(1);
-        for (int r = 0; r < tall; r++) {
-            float *to = y + r * a->outputs + first;
-            floats sum = sums[r][p] * scale;
-            if (begin == 0) sum += bias;
-            if (begin > 0 || manner == ADDED) sum += load(to);
-            if (end == a->inputs && manner == RELU) sum = choose(sum < 0, all(0), sum);
-            store(to, sum);
-        }
+        const floats scale = narrow ? load(a->scales + first) : all(1);
+        for (int r = 0; r < tall; r++)
+            finish(manner, a, first, begin, end, sums[r][p] * scale, y + r * a->outputs + first);
     }
 }
 
-INLINE void column(int narrow, int broad, Manner manner, const Linear *a, int64_t panel,
-                   int64_t begin, int64_t end, int64_t rows, const float *x, float *y) {
+INLINE void rows_of_tiles(int narrow, int broad, Manner manner, const Linear *a, int64_t panel,
+                          int64_t begin, int64_t end, int64_t rows, const float *x, float *y) {
     for (; rows >= TALL; rows -= TALL, x += TALL * a->inputs, y += TALL * a->outputs)
         tile(narrow, TALL, broad, manner, a, panel, begin, end, x, y);
     if (rows == 3) tile(narrow, 3, broad, manner, a, panel, begin, end, x, y);
@@ -69,28 +72,18 @@ INLINE void column(int narrow, int broad, Manner manner, const Linear *a, int64_
     if (rows == 1) tile(narrow, 1, broad, manner, a, panel, begin, end, x, y);
 }
 
-/* Weights that several tiles need are best read while they are near. */
-INLINE void columns(int narrow, int broad, Manner manner, const Linear *a, int64_t panel, int64_t rows,
-                    const float *x, float *y) {
+/* All rows of a panel, or of BROAD. Weights that several tiles need are best read while they are near. */
+static void column(int whole, Manner manner, const Linear *a, int64_t panel, int64_t rows, const float *x,
+                   float *y) {
     const int64_t n = a->inputs, step = rows > TALL && n > NEAR ? NEAR : n;
-    for (int64_t begin = 0; begin < n; begin += step)
-        column(narrow, broad, manner, a, panel, begin, begin + step < n ? begin + step : n, rows, x, y);
-}
-
-INLINE void product(Manner manner, const Linear *a, int64_t rows, const float *x, float *y,
-                    int64_t threads) {
-    const int64_t panels = a->outputs / LANES, groups = (panels + BROAD - 1) / BROAD;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t group = 0; group < groups; group++) {
-        const int64_t first = group * BROAD, whole = first + BROAD <= panels;
-        const int64_t step = whole ? BROAD : 1, end = whole ? first + BROAD : panels;
-        for (int64_t panel = first; panel < end; panel += step)
-            if (a->scales)
-                whole ? columns(1, BROAD, manner, a, panel, rows, x, y)
-                      : columns(1, 1, manner, a, panel, rows, x, y);
-            else
-                whole ? columns(0, BROAD, manner, a, panel, rows, x, y)
-                      : columns(0, 1, manner, a, panel, rows, x, y);
+    for (int64_t begin = 0; begin < n; begin += step) {
+        const int64_t end = begin + step < n ? begin + step : n;
+        if (a->scales)
+            whole ? rows_of_tiles(1, BROAD, manner, a, panel, begin, end, rows, x, y)
+                  : rows_of_tiles(1, 1, manner, a, panel, begin, end, rows, x, y);
+        else
+            whole ? rows_of_tiles(0, BROAD, manner, a, panel, begin, end, rows, x, y)
+                  : rows_of_tiles(0, 1, manner, a, panel, begin, end, rows, x, y);
     }
 }
 
