@@ -1,7 +1,7 @@
 """What 8-bit arithmetic and a shortlist cost in BLEU, on Multi30k.
 
-    mute shortlist runs/multi30k-seq configs/multi30k/seq.yaml
-    python benchmarks/quality.py --model runs/multi30k-seq
+    mute shortlist runs/multi30k-mute configs/multi30k/mute.yaml
+    python benchmarks/quality.py --model runs/multi30k-mute
 
 translates the development and test sets (in MUTE_DATA) with beam 4 in every way there is, and
 compares each with float32 by paired bootstrap. Writes results/bench/quality.json.
