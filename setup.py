@@ -9,7 +9,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/mute/model/kernels")
-NAMES = ("attention", "dropout", "layer", "logsumexp", "lookup")
+NAMES = ("attention", "dropout", "layer", "linear", "logsumexp", "lookup")
 OPTIONS = ["-O3", "-ffp-contract=fast", "-Wall", "-Wno-psabi"]
 # Apple's compiler has no OpenMP; there the kernels run in one thread.
 THREADS = [] if sys.platform == "darwin" else ["-fopenmp"]

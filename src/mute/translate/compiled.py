@@ -1,8 +1,8 @@
 """A layer of the decoder in one call, for steps of few translations.
 
 Taken apart into PyTorch's operations, a step of a small model, or of a single sentence, spends more
-time on starting them than on what they compute. The kernel does the same in one piece; with many
-translations the libraries' products, which are faster then, are worth their calls.
+time on starting them than on what they compute. The kernel does the same in one piece. With many
+translations a library's products, which may be faster then, are worth their calls.
 """
 
 import ctypes
@@ -13,17 +13,16 @@ from torch import Tensor, nn
 from mute.model.attention import SelfAttention
 from mute.model.bank import BankLinear, BankNorm
 from mute.model.feedforward import FeedForward
-from mute.model.kernels import LANES, LIBRARY, LayerCall, LinearLayer, NormLayer
+from mute.model.kernels import LANES, LIBRARY, LayerCall, NormLayer
 from mute.model.layer import MultiUnitLayer
 from mute.model.units import Units
-from mute.translate.int8 import has_wide_sums
+from mute.translate.int8 import rounds_inputs
 from mute.translate.lookup import OPERATIONS, threads_for
+from mute.translate.weights import Weights
 
 _MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if LANES == 16 else (1 << 27, 1 << 25)
 """Products of numbers in a step of a layer, with weights of either kind, up to which it pays: few
 registers and short ones are soon all in use. With inputs of 8 bits, it always does."""
-_FOUR = 4  # weights of 8 bits in a number of 32
-_MIDDLE = 128  # what stands for 0 among inputs of 8 bits
 
 _Linear = BankLinear | nn.Linear  # a bank of one member is the plain layer by now
 
@@ -38,20 +37,25 @@ class CompiledLayer:
     """
 
     def __init__(self, layer: MultiUnitLayer, *, narrow: bool) -> None:
-        self._kept: list[Tensor] = []  # what the call has the addresses of
         mixer, linears = layer.units.mixer, _linears(layer.units)
         assert isinstance(mixer, SelfAttention), "the mixer of such units"
         assert layer.units.cross_norm is not None, "a decoder's units look at the memory"
+        rounding = narrow and rounds_inputs()
+        laid_out = {
+            name: Weights(linear.weight, linear.bias, narrow=narrow, rounding=rounding)
+            for name, linear in linears.items()
+        }
         self.weights = sum(linear.weight.numel() for linear in linears.values())
         most = _MOST_BYTES if narrow else _MOST_FLOATS
-        self._most = None if _rounds(narrow) else most
+        self._most = None if rounding else most
+        self._kept: list[Tensor | Weights] = [*laid_out.values()]  # what the call points at
         self._call = LayerCall(
             heads=mixer.heads,
             size=mixer.output.weight.size(0) // mixer.heads,
             norm=self._norm(layer.norm),
             cross_norm=self._norm(layer.units.cross_norm),
             last_norm=self._norm(layer.units.feedforward.norm),
-            **{name: self._linear(linear, narrow) for name, linear in linears.items()},
+            **{name: weights.told for name, weights in laid_out.items()},
         )
         if mixer.relative is not None:
             self._call.clip = mixer.relative.clip
@@ -69,30 +73,11 @@ class CompiledLayer:
     def _norm(self, norm: BankNorm | nn.LayerNorm) -> NormLayer:
         return NormLayer(self._keep(norm.weight), self._keep(norm.bias))
 
-    def _linear(self, linear: _Linear, narrow: bool) -> LinearLayer:
-        weight = linear.weight.detach()
-        outputs, inputs = weight.shape
-        told = LinearLayer(inputs, outputs, bias=self._keep(linear.bias))
-        if narrow:
-            scale = (weight.abs().amax(1, keepdim=True) / 127).clamp(min=1e-12)
-            weight, told.scales = (weight / scale).round().char(), self._keep(scale)
-            if _rounds(narrow):
-                told.middles = self._keep(_MIDDLE * weight.sum(1, dtype=torch.int32))
-        panels = weight.view(-1, LANES, inputs).transpose(1, 2)
-        if narrow:
-            panels = panels.unflatten(1, (-1, _FOUR)).transpose(2, 3)
-        told.weights = self._keep(panels)
-        return told
-
     def _keep(self, value: Tensor) -> int:
         """Where it stands in memory, in order."""
-        self._kept.append(value.detach().contiguous())
-        return self._kept[-1].data_ptr()
-
-
-def _rounds(narrow: bool) -> bool:
-    """Whether the inputs of products are rounded as well."""
-    return narrow and LANES == 16 and has_wide_sums()
+        kept = value.detach().contiguous()
+        self._kept.append(kept)
+        return kept.data_ptr()
 
 
 def _linears(units: Units) -> dict[str, _Linear]:
@@ -112,9 +97,11 @@ def _linears(units: Units) -> dict[str, _Linear]:
 
 def can_be_compiled(layer: MultiUnitLayer) -> bool:
     """Whether the kernel does what a layer of a tree does: one of a single unit, in float32."""
-    linears, cross = _linears(layer.units), layer.units.cross
+    units, linears, cross = layer.units, _linears(layer.units), layer.units.cross
+    norms: tuple[object, ...] = (layer.norm, units.cross_norm, units.feedforward.norm)
     plain = all(type(linear) is nn.Linear for linear in linears.values())
-    if not plain or type(layer.units.feedforward) is not FeedForward or cross is None:
+    plain = plain and all(type(norm) is nn.LayerNorm for norm in norms)
+    if not plain or type(units.feedforward) is not FeedForward or cross is None:
         return False  # of several units, or of other parts
     weight = linears["output"].weight
     suits = weight.device.type == "cpu" and weight.dtype == torch.float32 and LIBRARY is not None

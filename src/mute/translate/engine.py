@@ -12,7 +12,7 @@ from mute.model.transformer import Transformer, shared_copy
 from mute.translate.compiled import CompiledLayer, can_be_compiled
 from mute.translate.decoding import Decoding, PlainDecoding, check_finite
 from mute.translate.folded import FoldedLayer, can_be_folded, linear, unstack
-from mute.translate.int8 import Int8Linear, to_int8
+from mute.translate.int8 import int8_linear, to_int8
 from mute.translate.packed import pack
 from mute.translate.tree import TreeDecoding, can_be_tree
 
@@ -79,4 +79,4 @@ class Engine:
         if vocabulary is None:
             return self.model.output
         weight, bias = self.plain_output.weight[vocabulary], self.plain_output.bias[vocabulary]
-        return Int8Linear(weight, bias) if self.compute == "int8" else linear(weight, bias)
+        return int8_linear(weight, bias) if self.compute == "int8" else linear(weight, bias)

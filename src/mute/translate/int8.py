@@ -1,10 +1,10 @@
 """Products with 8-bit weights: a quarter of the memory traffic, and several times the speed.
 
-Each row of a weight matrix has its own scale; the input's is found anew for every call, so what a
-sentence becomes may depend a little on what is translated beside it. Sums are 32-bit and the result
-is float32 again, so only the products themselves lose precision. The kernels
-are those of FBGEMM, which PyTorch brings along for x86 processors; those of a decoder's layers, if
-they are faster, are in `compiled.py`, where rows do not depend on each other.
+Each row of a weight matrix has its own scale. Sums are 32-bit and the result is float32 again, so
+only the products themselves lose precision. Where a CPU with AVX-512 can sum four products at once
+(VNNI), the products are ours, and each row of the input has its own scale as well. Elsewhere they
+are those of FBGEMM, which PyTorch brings along for x86 processors: the input has one scale, found
+anew for every call, so what a sentence becomes may depend a little on what is beside it.
 """
 
 import warnings
@@ -16,16 +16,19 @@ from torch import Tensor, nn
 
 from mute.errors import MuteError
 from mute.model.bank import BankLinear
+from mute.model.kernels import LANES, LIBRARY
 from mute.runtime import survives
 from mute.translate.decoding import check_finite
 from mute.translate.folded import Packed, replace_parts
+from mute.translate.weights import Weights
 
 _ENGINE = "fbgemm"
 _PROBE = """
 import torch
-from mute.translate.int8 import Int8Linear
+from mute.translate.int8 import FbgemmLinear, int8_linear
 torch.inference_mode().__enter__()
-print(Int8Linear(torch.ones(64, 64), torch.ones(64))(torch.ones(64, 64)).sum())
+for linear in (FbgemmLinear, int8_linear):
+    print(linear(torch.ones(64, 64), torch.ones(64))(torch.ones(64, 64)).sum())
 """
 
 
@@ -35,8 +38,31 @@ def has_wide_sums() -> bool:
     return bool(torch.cpu.get_capabilities().get("avx512_vnni"))
 
 
-class Int8Linear(Packed):
+def rounds_inputs() -> bool:
+    """Whether our own products are the ones to use."""
+    return LIBRARY is not None and LANES == 16 and has_wide_sums()
+
+
+def int8_linear(weight: Tensor, bias: Tensor | None) -> Packed:
     """A linear layer in 8 bits: (..., n) → (..., m)."""
+    fits = rounds_inputs() and weight.size(1) % LANES == 0
+    return Int8Linear(weight, bias) if fits else FbgemmLinear(weight, bias)
+
+
+class Int8Linear(Packed):
+    """A linear layer by our own products, in which no row depends on another."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        super().__init__()
+        self._weights = Weights(weight.float(), bias, narrow=True, rounding=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Multiply."""
+        return self._weights.multiply(x)
+
+
+class FbgemmLinear(Packed):
+    """A linear layer by FBGEMM's products."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
@@ -71,12 +97,12 @@ class Int8Bank(Packed):
         self._weight, self._bias = bank.weight.detach(), bank.bias.detach()
 
     @cached_property
-    def _side_by_side(self) -> Int8Linear:
-        return Int8Linear(self._weight.flatten(0, 1), self._bias.flatten())
+    def _side_by_side(self) -> Packed:
+        return int8_linear(self._weight.flatten(0, 1), self._bias.flatten())
 
     @cached_property
-    def _members(self) -> list[Int8Linear]:
-        return [Int8Linear(*member) for member in zip(self._weight, self._bias, strict=True)]
+    def _members(self) -> list[Packed]:
+        return [int8_linear(*member) for member in zip(self._weight, self._bias, strict=True)]
 
     def forward(self, x: Tensor) -> Tensor:
         """(U, ..., n) → (max(U, P), ..., m), as `bank_product` does."""
@@ -99,7 +125,7 @@ def to_int8(model: nn.Module) -> None:
         if type(part) is BankLinear:
             return Int8Bank(part)
         if type(part) is nn.Linear:
-            return Int8Linear(part.weight.detach(), part.bias)
+            return int8_linear(part.weight.detach(), part.bias)
         return part
 
     replace_parts(model, rounded)

@@ -37,9 +37,11 @@ _HIDDEN = -1e9
 
 def can_be_tree(layer: MultiUnitLayer) -> bool:
     """Whether a decoder's layer has the paper's units, whose parts are known here."""
-    units = layer.units
-    usual = type(units) is Units and type(units.cross) is CrossAttention
-    return usual and type(units.mixer) is SelfAttention
+    units, mixer = layer.units, layer.units.mixer
+    if type(units) is not Units or type(units.cross) is not CrossAttention:
+        return False
+    relative = mixer.relative if type(mixer) is SelfAttention else mixer
+    return relative is None or type(relative) is RelativePositions
 
 
 class TreeDecoding:

@@ -13,12 +13,12 @@ from mute.model.bank import BankLinear
 from mute.model.kernels import LIBRARY, load_library, widths
 from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.transformer import Transformer
-from mute.translate import compiled, engine, tree
+from mute.translate import compiled, engine, tree, weights
 from mute.translate.compiled import CompiledLayer, decode_layer
 from mute.translate.engine import Compute, Engine
 from mute.translate.int8 import has_wide_sums
 from mute.translate.search import log_sum_exp
-from mute.translate.tree import FIRST_ROOM, TreeDecoding
+from mute.translate.tree import FIRST_ROOM
 from tests.unit.model.oracle import double, small
 from tests.unit.translate.test_engine import SOURCE, assert_alike, plain
 
@@ -64,8 +64,9 @@ def test_it_decodes_as_the_model_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = model(**settings, d_model=d_model)
-    monkeypatch.setattr(compiled, "LIBRARY", load_library(lanes))
-    monkeypatch.setattr(compiled, "LANES", lanes)
+    for module in (compiled, weights):
+        monkeypatch.setattr(module, "LIBRARY", load_library(lanes))
+        monkeypatch.setattr(module, "LANES", lanes)
     monkeypatch.setattr(compiled, "threads_for", lambda parts, _: min(threads, parts))
     ours = Engine(copy.deepcopy(whole).float()).start(SOURCE, 3)
     assert_alike(ours, plain(whole, 3), 1e-3)
@@ -99,9 +100,10 @@ def test_8_bits_give_what_the_rounded_model_does(
     def narrow(layer: MultiUnitLayer, **_: bool) -> CompiledLayer:
         return CompiledLayer(layer, narrow=True)
 
-    monkeypatch.setattr(compiled, "LIBRARY", load_library(lanes))
-    monkeypatch.setattr(compiled, "LANES", lanes)
-    monkeypatch.setattr(compiled, "_rounds", lambda _: rounds)
+    for module in (compiled, weights):
+        monkeypatch.setattr(module, "LIBRARY", load_library(lanes))
+        monkeypatch.setattr(module, "LANES", lanes)
+    monkeypatch.setattr(compiled, "rounds_inputs", lambda: rounds)
     monkeypatch.setattr(engine, "CompiledLayer", narrow)
     ours = Engine(copy.deepcopy(whole).float()).start(SOURCE, 3)
     if rounds:
@@ -111,20 +113,6 @@ def test_8_bits_give_what_the_rounded_model_does(
     # A number that lies between two steps may be rounded either way, which is soon seen.
     assert_alike(ours, plain(whole, 3), 0.05 if rounds else 1e-3)
     assert len(calls) == LAYERS * STEPS
-
-
-@torch.inference_mode()
-def test_a_row_does_not_depend_on_those_beside_it() -> None:
-    whole = model(d_model=64).float()
-    engine, words = Engine(whole, "int8"), torch.tensor([[7, 8], [9, 7], [8, 8]])
-    memory, mask = whole.encoder(SOURCE)  # those of int8 do depend on others
-
-    def step(rows: list[int]) -> Tensor:
-        begun = whole.decoder, whole.output, memory[rows], mask[rows], 2
-        return TreeDecoding(*begun, engine.compiled).step(words[rows])
-
-    together = step([0, 1, 2])
-    torch.testing.assert_close(step([1]), together[1:2])
 
 
 @torch.inference_mode()

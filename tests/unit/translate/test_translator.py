@@ -13,6 +13,7 @@ from mute.errors import MuteError, NotFiniteError
 from mute.model.folder import save_model
 from mute.model.transformer import Transformer
 from mute.translate import lines as module
+from mute.translate.int8 import rounds_inputs
 from mute.translate.sampling import Sampling
 from mute.translate.search import Hypothesis
 from mute.translate.shortlist import Shortlist
@@ -250,6 +251,16 @@ def test_a_shortlist_leaves_other_words_out(tokenizer: Tokenizer) -> None:
     everything = replace_common(shortlist, tokenizer.target_size)
     whole = Translator(model, tokenizer, shortlist=everything)
     assert whole.translate(LINES) == Translator(model, tokenizer).translate(LINES)
+
+
+@pytest.mark.skipif(not rounds_inputs(), reason="no VNNI: FBGEMM rounds a batch as a whole")
+def test_in_8_bits_a_line_does_not_depend_on_those_beside_it(tokenizer: Tokenizer) -> None:
+    settings = {"d_model": 64, "d_ffn": 128, "heads": 4, "units": 2}
+    translator = Translator(model_for(tokenizer, **settings), tokenizer, compute="int8")
+    for line, found in zip(LINES, translator.translate(LINES), strict=True):
+        (alone,) = translator.translate([line])
+        assert alone.text == found.text
+        assert alone.score == pytest.approx(found.score, abs=1e-4)
 
 
 def test_with_a_shortlist_a_line_does_not_depend_on_those_beside_it(tokenizer: Tokenizer) -> None:

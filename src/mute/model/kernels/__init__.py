@@ -46,7 +46,7 @@ class NormLayer(ctypes.Structure):
 
 
 class LinearLayer(ctypes.Structure):
-    """Weights laid out for products of few rows; see `products.h`."""
+    """Weights laid out for our own products; see `linear.h`."""
 
     _fields_ = _fields("inputs outputs", "weights scales middles bias")
 
@@ -121,6 +121,7 @@ def load_library(lanes: int) -> ctypes.CDLL | None:
     library.mute_log_sum_exp.argtypes = (address, number, number, address, number)
     library.mute_log_sum_exp.restype = None
     library.mute_layer.argtypes = (address,)
+    library.mute_linear.argtypes = (address, number, address, address, number)
     return library
 
 
@@ -131,6 +132,7 @@ def _fits(library: ctypes.CDLL, lanes: int) -> bool:
         sizes = {
             AttentionCall: library.mute_attention_size(),
             LookUpCall: library.mute_look_up_size(),
+            LinearLayer: library.mute_linear_size(),
             LayerCall: library.mute_layer_size(),
         }
         same = all(ctypes.sizeof(call) == size for call, size in sizes.items())

@@ -41,7 +41,7 @@ static float to_bytes(int64_t n, const float *x, uint8_t *to) {
         tops = higher(tops, higher(here, -here));
         nothing += here * 0;
     }
-    const float top = highest(tops)[0], steps = top > 0 ? 127 / top : 0;
+    const float top = highest(tops)[0], steps = top > 1e-30f ? 127 / top : 0; /* never ∞ */
     const floats rounding = all(12582912.0f); /* as in `exponential` */
     for (int64_t i = 0; i < n; i += LANES) {
         const ints rounded = (ints)(load(x + i) * steps + rounding) - (ints)rounding;

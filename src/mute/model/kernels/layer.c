@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dots.h"
+#include "linear.h"
 #include "lookup.h"
-#include "products.h"
 #include "vectors.h"
 
 typedef struct {
@@ -30,30 +29,6 @@ typedef struct {
     const float *x;                       /* (B, W, d) */
     float *y;                             /* (B, W, d) */
 } Layer;
-
-/* Where inputs are rounded to 8 bits. */
-typedef struct {
-    float *scales;  /* (B · W) */
-    uint8_t *bytes; /* (B · W, the most inputs there are) */
-} Desk;
-
-static void product(const Layer *layer, const Desk *desk, Manner manner, const Linear *a, const float *x,
-                    float *y) {
-    const int64_t n = a->inputs, rows = layer->batch * layer->width, panels = a->outputs / LANES;
-    if (a->middles) {
-#pragma omp parallel for num_threads(rows > TALL ? layer->threads : 1)
-        for (int64_t r = 0; r < rows; r++) desk->scales[r] = to_bytes(n, x + r * n, desk->bytes + r * n);
-    }
-#pragma omp parallel for num_threads(layer->threads) schedule(static)
-    for (int64_t first = 0; first < panels; first += BROAD) {
-        const int64_t whole = first + BROAD <= panels, end = whole ? first + BROAD : panels;
-        for (int64_t panel = first; panel < end; panel += whole ? BROAD : 1)
-            if (a->middles)
-                dot_column(whole, manner, a, panel, rows, desk->bytes, desk->scales, y);
-            else
-                column(whole, manner, a, panel, rows, x, y);
-    }
-}
 
 static void normalise(const Norm *a, int64_t rows, int64_t d, const float *x, float *y) {
     for (int64_t row = 0; row < rows; row++, x += d, y += d) {
@@ -116,30 +91,41 @@ static int look_across(const Layer *a, const float *queries, float *mixed) {
 
 int64_t mute_layer_size(void) { return sizeof(Layer); }
 
+/* What the products of a step have in common. */
+typedef struct {
+    int64_t rows, threads;
+    uint8_t *bytes;
+    float *scales;
+} Desk;
+
+static void multiply(const Desk *desk, const Linear *a, Manner manner, const float *x, float *y) {
+    mute_product(a, manner, desk->rows, x, y, desk->threads, desk->bytes, desk->scales);
+}
+
 /* Returns whether there was memory for it. */
 int mute_layer(const Layer *a) {
     const int64_t d = a->heads * a->size, rows = a->batch * a->width, f = a->expand.outputs;
     const int64_t widest = f > 3 * d ? f : 3 * d;
-    float *memory = malloc(rows * (sizeof(float) * (2 * d + widest + 1) + widest));
-    if (!memory) return 0;
-    float *normal = memory, *mixed = normal + rows * d, *wide = mixed + rows * d;
-    const Desk desk = {wide + rows * widest, (uint8_t *)(wide + rows * (widest + 1))};
+    float *normal = malloc(rows * (sizeof(float) * (2 * d + widest + 1) + widest));
+    if (!normal) return 0;
+    float *mixed = normal + rows * d, *wide = mixed + rows * d, *scales = wide + rows * widest;
+    const Desk desk = {rows, a->threads, (uint8_t *)(scales + rows), scales};
 
     memcpy(a->y, a->x, sizeof(float) * rows * d);
     normalise(&a->norm, rows, d, a->y, normal);
-    product(a, &desk, PLAIN, &a->input, normal, wide);
+    multiply(&desk, &a->input, PLAIN, normal, wide);
     remember(a, wide);
     int done = look_back(a, wide, mixed);
-    product(a, &desk, ADDED, &a->output, mixed, a->y);
+    multiply(&desk, &a->output, ADDED, mixed, a->y);
 
     normalise(&a->cross_norm, rows, d, a->y, normal);
-    product(a, &desk, PLAIN, &a->query, normal, wide);
+    multiply(&desk, &a->query, PLAIN, normal, wide);
     done = done && look_across(a, wide, mixed);
-    product(a, &desk, ADDED, &a->cross_output, mixed, a->y);
+    multiply(&desk, &a->cross_output, ADDED, mixed, a->y);
 
     normalise(&a->last_norm, rows, d, a->y, normal);
-    product(a, &desk, RELU, &a->expand, normal, wide);
-    product(a, &desk, ADDED, &a->contract, wide, a->y);
-    free(memory);
+    multiply(&desk, &a->expand, RELU, normal, wide);
+    multiply(&desk, &a->contract, ADDED, wide, a->y);
+    free(normal);
     return done;
 }

@@ -1,30 +1,14 @@
-/* Linear layers of few rows: y = W x + b.
-
-   With few rows all the time goes into reading W, once. So W is laid out in the order in which it is
-   read: panels of LANES outputs, in each of them input after input. A weight is a float, or 8 bits
-   and a scale for each output; those come as four inputs in every 32 bits, the first one lowest. */
+/* Products with inputs that are floats, and weights that are floats or have 8 bits. */
 
 #ifndef MUTE_PRODUCTS_H
 #define MUTE_PRODUCTS_H
 
+#include "linear.h"
 #include "vectors.h"
 
 #define TALL 4                      /* rows, and */
 #define BROAD (LANES == 16 ? 4 : 2) /* panels that are taken at once: as many as there are registers for */
-#define FOUR 4                      /* inputs */
 #define NEAR 128                    /* inputs whose weights stay in the nearest cache */
-
-/* `LinearLayer` in Python. */
-typedef struct {
-    int64_t inputs, outputs; /* multiples of LANES */
-    const void *weights;     /* (outputs / LANES, inputs, LANES) floats, or in 8 bits
-                                (outputs / LANES, inputs / FOUR, LANES, FOUR) */
-    const float *scales;     /* (outputs), null for floats */
-    const int32_t *middles;  /* (outputs), null unless inputs have 8 bits, too: see `dots.h` */
-    const float *bias;       /* (outputs) */
-} Linear;
-
-typedef enum { PLAIN, RELU, ADDED } Manner; /* how the result is written: what it adds to is y */
 
 /* Write sums of the inputs from `begin` to `end`. The first of these bring the bias, and what the result
    is added to; behind the last comes what follows the sum. */

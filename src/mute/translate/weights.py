@@ -1,0 +1,68 @@
+"""Weights of linear layers as our own products read them, in float32 or in 8 bits."""
+
+import ctypes
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from mute.model.kernels import LANES, LIBRARY, LinearLayer
+from mute.translate.lookup import OPERATIONS, threads_for
+
+_FOUR = 4  # weights of 8 bits in a number of 32
+_MIDDLE = 128  # what stands for 0 among inputs of 8 bits
+
+
+class Weights:
+    """Laid out in panels; see `linear.h`.
+
+    Args:
+        weight: (m, n); n a multiple of a register's floats, m is filled up to one
+        bias: (m,), or none
+        narrow: 8 bits, each output with its own scale
+        rounding: inputs become numbers of 8 bits as well, each row with its own scale
+    """
+
+    def __init__(
+        self, weight: Tensor, bias: Tensor | None, *, narrow: bool, rounding: bool
+    ) -> None:
+        self._kept: list[Tensor] = []  # what the kernel is told the addresses of
+        self.outputs, inputs = weight.shape
+        filling = -self.outputs % LANES
+        weight = F.pad(weight.detach(), (0, 0, 0, filling))
+        added = weight.new_zeros(self.outputs) if bias is None else bias.detach().float()
+        self.told = LinearLayer(inputs, len(weight), bias=self._keep(F.pad(added, (0, filling))))
+        if narrow:
+            scale = (weight.abs().amax(1, keepdim=True) / 127).clamp(min=1e-12)
+            weight, self.told.scales = (weight / scale).round().char(), self._keep(scale)
+            if rounding:
+                self.told.middles = self._keep(_MIDDLE * weight.sum(1, dtype=torch.int32))
+        panels = weight.view(-1, LANES, inputs).transpose(1, 2)
+        if narrow:
+            panels = panels.unflatten(1, (-1, _FOUR)).transpose(2, 3)
+        self.told.weights = self._keep(panels)
+
+    def multiply(self, x: Tensor) -> Tensor:
+        """W x + b: (..., n) → (..., m)."""
+        where = ctypes.addressof(self.told)
+        product: Tensor = torch.ops.mute.linear(x.contiguous(), self.told.outputs, where)
+        return product[..., : self.outputs]
+
+    def _keep(self, value: Tensor) -> int:
+        """Where it stands in memory, in order."""
+        self._kept.append(value.contiguous())
+        return self._kept[-1].data_ptr()
+
+
+def _linear(x: Tensor, outputs: int, where: int) -> Tensor:
+    y = x.new_empty(*x.shape[:-1], outputs)
+    rows = x.numel() // x.size(-1)
+    threads = threads_for(outputs // LANES, rows * x.size(-1) * LANES)
+    assert LIBRARY is not None
+    if not LIBRARY.mute_linear(where, rows, x.data_ptr(), y.data_ptr(), threads):
+        raise MemoryError("no memory for a product")
+    return y
+
+
+OPERATIONS.define("linear(Tensor x, int outputs, int where) -> Tensor")
+OPERATIONS.impl("linear", _linear, "CPU")
