@@ -16,33 +16,33 @@ from mute.studies.tables import grid
 WHY = {
     "length": (
         "Work per token is a constant and attention's share, which grows with the length: 15.4 + "
-        "0.043 MFLOP per piece with one unit in training, 25.2 + 0.097 with four; so training "
-        "slows down as its work grows, and the share of the peak falls too, from 100 pieces on "
-        "with four units and at 200 with one, since attention's small products and exponentials "
-        "run far below it. Translation with one unit stays within an eighth from 25 to 100 pieces, "
-        "where starting its many small operations is most of the time, and bends where the scores "
-        "of a long past outweigh that; with four units in float32 it falls from 50 on."
+        "0.018 MFLOP per piece with one unit in training, 24.8 + 0.037 with four; so training "
+        "slows down as its work grows, and the share of the peak falls too, from 25 pieces on, "
+        "since attention's small products and exponentials run far below it. Translation is about "
+        "as fast with 10 as with 50 pieces, and bends where the scores of a long past outweigh "
+        "what a step costs anyway."
     ),
     "batch": (
         "A batch of any size pays once for reading all weights, for starting every operation and, "
         "in training, for the optimizer; speed grows while that is most of the time and bends "
-        "where the products take over: with one unit most of the gain is had by 2,048 tokens of "
-        "training, while four, which do more work in as many operations, gain less and up to "
-        "8,192; in translation only at 64 sentences, where a sentence gives but the 4 rows of its "
-        "beam."
+        "where the products take over: most of the gain is had by 4,096 tokens of training with "
+        "one unit, and by 1,024 with four, which do more work in as many operations; in "
+        "translation by 16 to 30 sentences, of which each gives but the 4 rows of its beam, and in "
+        "int8, where products are soonest over, by 64."
     ),
     "units": (
-        "Each unit adds 3.7 MFLOP per token of training to the 12.8 of what is there once, decoder "
-        "and output layer, so speed falls as 1 / (12.8 + 3.7 units) and from 3.5 on most work is "
-        "the units'; in translation each adds 1.3 to 16.9, for the encoder works once for a "
-        "sentence and the decoder once for each translation in the beam: eight units cost a third "
-        "of the speed in float32, and less in int8, which is mostly not the products' time."
+        "Each unit adds 3.3 MFLOP per token of training to the 12.5 of what is there once, decoder "
+        "and output layer, so speed falls as 1 / (12.5 + 3.3 units) and from 3.8 on most work is "
+        "the units'; in translation each adds 1.3 to 16.4, for the encoder works once for a "
+        "sentence and the decoder once for each translation in the beam: eight units cost a "
+        "quarter of the speed in float32, and in int8 about as much of that of two (the point of "
+        "one unit was disturbed)."
     ),
     "layers": (
-        "The output layer stays the same: 7.5 MFLOP per token of training, as much as 1.5 layers "
-        "of encoder and decoder with four units and 3.3 with one, and 10 in translation, as much "
-        "as 3.6 and 5.3; with fewer layers it hides them, with more the speed falls as 1 / layers, "
-        "sooner in translation, where a layer costs a number of operations whatever their size."
+        "The output layer stays the same: 7.5 MFLOP per token of training, as much as 1.6 layers "
+        "of encoder and decoder with four units and 3.6 with one, and 10 in translation, as much "
+        "as 3.7 and 5.7; with fewer layers it hides them, with more the speed falls as 1 / layers, "
+        "sooner in training, where the output layer counts for less."
     ),
 }
 """For each axis, why its curves bend where they bend."""
