@@ -18,7 +18,7 @@ from mute.model.layer import MultiUnitLayer
 from mute.model.units import Units
 from mute.translate.int8 import rounds_inputs
 from mute.translate.lookup import OPERATIONS, threads_for
-from mute.translate.weights import Weights
+from mute.translate.weights import Kept, Weights
 
 _MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if LANES == 16 else (1 << 27, 1 << 25)
 """Products of numbers in a step of a layer, with weights of either kind, up to which it pays: few
@@ -27,7 +27,7 @@ registers and short ones are soon all in use. With inputs of 8 bits, it always d
 _Linear = BankLinear | nn.Linear  # a bank of one member is the plain layer by now
 
 
-class CompiledLayer:
+class CompiledLayer(Kept):
     """A decoder layer's weights, laid out for the kernel: a second copy, which decodings share.
 
     Args:
@@ -37,25 +37,25 @@ class CompiledLayer:
     """
 
     def __init__(self, layer: MultiUnitLayer, *, narrow: bool) -> None:
+        super().__init__()
         mixer, linears = layer.units.mixer, _linears(layer.units)
         assert isinstance(mixer, SelfAttention), "the mixer of such units"
         assert layer.units.cross_norm is not None, "a decoder's units look at the memory"
         rounding = narrow and rounds_inputs()
-        laid_out = {
+        self._laid_out = {
             name: Weights(linear.weight, linear.bias, narrow=narrow, rounding=rounding)
             for name, linear in linears.items()
         }
-        self.weights = sum(linear.weight.numel() for linear in linears.values())
+        self._weights = sum(linear.weight.numel() for linear in linears.values())
         most = _MOST_BYTES if narrow else _MOST_FLOATS
         self._most = None if rounding else most
-        self._kept: list[Tensor | Weights] = [*laid_out.values()]  # what the call points at
         self._call = LayerCall(
             heads=mixer.heads,
             size=mixer.output.weight.size(0) // mixer.heads,
             norm=self._norm(layer.norm),
             cross_norm=self._norm(layer.units.cross_norm),
             last_norm=self._norm(layer.units.feedforward.norm),
-            **{name: weights.told for name, weights in laid_out.items()},
+            **{name: weights.told for name, weights in self._laid_out.items()},
         )
         if mixer.relative is not None:
             self._call.clip = mixer.relative.clip
@@ -64,20 +64,30 @@ class CompiledLayer:
 
     def pays(self, rows: int) -> bool:
         """Whether it is the faster way for so many translations."""
-        return self._most is None or rows * self.weights <= self._most
+        return self._most is None or rows * self._weights <= self._most
 
-    def begin(self) -> LayerCall:
-        """A call for one decoding; `decode_layer` adds what changes from step to step."""
-        return LayerCall.from_buffer_copy(self._call)
+    def step(
+        self, x: Tensor, past: Tensor, used: int, memory: Tensor, hidden: tuple[Tensor, Tensor]
+    ) -> Tensor:
+        """A step of decoding.
+
+        Args:
+            x: (B, W, d)
+            past: (2, 1, B, h, T · W or more, k), of keys and values; the step's are added
+            used: how many it holds
+            memory: (2, 1, B, h, S, k)
+            hidden: below 0 where a query may not look, (B, 1, W, used + W) and (B, 1, 1, S)
+
+        Returns:
+            (B, W, d)
+        """
+        call = LayerCall.from_buffer_copy(self._call)  # other decodings may be under way
+        arguments = (x.contiguous(), past, used, memory, *hidden)
+        y: Tensor = torch.ops.mute.decode_layer(*arguments, self._weights, ctypes.addressof(call))
+        return y
 
     def _norm(self, norm: BankNorm | nn.LayerNorm) -> NormLayer:
         return NormLayer(self._keep(norm.weight), self._keep(norm.bias))
-
-    def _keep(self, value: Tensor) -> int:
-        """Where it stands in memory, in order."""
-        kept = value.detach().contiguous()
-        self._kept.append(kept)
-        return kept.data_ptr()
 
 
 def _linears(units: Units) -> dict[str, _Linear]:
@@ -107,35 +117,6 @@ def can_be_compiled(layer: MultiUnitLayer) -> bool:
     suits = weight.device.type == "cpu" and weight.dtype == torch.float32 and LIBRARY is not None
     sizes = (len(weight) // cross.heads, len(linears["expand"].weight))
     return suits and all(size % LANES == 0 for size in sizes) and layer.fusion().tolist() == [1.0]
-
-
-def decode_layer(
-    compiled: CompiledLayer,
-    call: LayerCall,
-    x: Tensor,
-    past: Tensor,
-    used: int,
-    memory: Tensor,
-    hidden: tuple[Tensor, Tensor],
-) -> Tensor:
-    """A step of a layer.
-
-    Args:
-        compiled: the layer
-        call: from its `begin`
-        x: (B, W, d)
-        past: (2, 1, B, h, T · W or more, k), of keys and values; the step's are added
-        used: how many it holds
-        memory: (2, 1, B, h, S, k)
-        hidden: below 0 where a query may not look, (B, 1, W, used + W) and (B, 1, 1, S)
-
-    Returns:
-        (B, W, d)
-    """
-    where = ctypes.addressof(call)
-    arguments = (x.contiguous(), past, used, memory, *hidden, compiled.weights, where)
-    y: Tensor = torch.ops.mute.decode_layer(*arguments)
-    return y
 
 
 def _decode_layer(

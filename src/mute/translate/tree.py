@@ -26,7 +26,7 @@ from mute.model.fusion import fuse
 from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.relative import RelativePositions
 from mute.model.units import Units
-from mute.translate.compiled import CompiledLayer, decode_layer
+from mute.translate.compiled import CompiledLayer
 from mute.translate.lookup import can_look_up, looked_up
 
 FIRST_ROOM = 16
@@ -110,15 +110,14 @@ class _LayerState:
         # Keys and values: (2, U, B, h, S, k).
         self.memory = self.cross.split(self.cross.memory(memory[None]), 2).contiguous()
         self.past = _Growing()
-        self.compiled, self.call = compiled, compiled.begin() if compiled else None
+        self.compiled = compiled
 
     def step(self, x: Tensor, ancestry: Tensor, padding: Tensor) -> Tensor:
         """(B, W, d) → (B, W, d)."""
         sentences, width, _ = x.shape
-        if self.compiled and self.call and self.compiled.pays(sentences * width):
+        if self.compiled and self.compiled.pays(sentences * width):
             used, past = self.past.used, self.past.reserve(self.memory, width)
-            hidden = ancestry, padding
-            return decode_layer(self.compiled, self.call, x, past, used, self.memory, hidden)
+            return self.compiled.step(x, past, used, self.memory, (ancestry, padding))
         s = x + self._look_back(self.layer.norm(x)[None], ancestry)
         assert self.units.cross_norm is not None, "it comes with the cross-attention"
         (queries,) = self.cross.split(self.cross.query(self.units.cross_norm(s)), 1)

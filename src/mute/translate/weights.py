@@ -13,7 +13,19 @@ _FOUR = 4  # weights of 8 bits in a number of 32
 _MIDDLE = 128  # what stands for 0 among inputs of 8 bits
 
 
-class Weights:
+class Kept:
+    """Holds the tensors whose addresses a kernel is told."""
+
+    def __init__(self) -> None:
+        self._kept: list[Tensor] = []
+
+    def _keep(self, value: Tensor) -> int:
+        """Where it stands in memory, in order."""
+        self._kept.append(value.detach().contiguous())
+        return self._kept[-1].data_ptr()
+
+
+class Weights(Kept):
     """Laid out in panels; see `linear.h`.
 
     Args:
@@ -26,7 +38,7 @@ class Weights:
     def __init__(
         self, weight: Tensor, bias: Tensor | None, *, narrow: bool, rounding: bool
     ) -> None:
-        self._kept: list[Tensor] = []  # what the kernel is told the addresses of
+        super().__init__()
         self.outputs, inputs = weight.shape
         filling = -self.outputs % LANES
         weight = F.pad(weight.detach(), (0, 0, 0, filling))
@@ -47,11 +59,6 @@ class Weights:
         where = ctypes.addressof(self.told)
         product: Tensor = torch.ops.mute.linear(x.contiguous(), self.told.outputs, where)
         return product[..., : self.outputs]
-
-    def _keep(self, value: Tensor) -> int:
-        """Where it stands in memory, in order."""
-        self._kept.append(value.contiguous())
-        return self._kept[-1].data_ptr()
 
 
 def _linear(x: Tensor, outputs: int, where: int) -> Tensor:

@@ -13,8 +13,8 @@ from mute.model.bank import BankLinear
 from mute.model.kernels import LIBRARY, load_library, widths
 from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.transformer import Transformer
-from mute.translate import compiled, engine, tree, weights
-from mute.translate.compiled import CompiledLayer, decode_layer
+from mute.translate import compiled, engine, weights
+from mute.translate.compiled import CompiledLayer
 from mute.translate.engine import Compute, Engine
 from mute.translate.int8 import has_wide_sums
 from mute.translate.search import log_sum_exp
@@ -38,11 +38,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of translations in each call of a compiled layer."""
     made: list[int] = []
 
-    def counted(layer: CompiledLayer, call: object, x: Tensor, *more: Tensor) -> Tensor:
+    def counted(layer: CompiledLayer, x: Tensor, *more: Tensor) -> Tensor:
         made.append(x.size(0) * x.size(1))
-        return decode_layer(layer, call, x, *more)  # type: ignore[arg-type]
+        return step(layer, x, *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(tree, "decode_layer", counted)
+    step = CompiledLayer.step
+    monkeypatch.setattr(CompiledLayer, "step", counted)
     return made
 
 
@@ -143,7 +144,7 @@ def test_it_takes_over_when_few_translations_are_left(
     whole = model()
     shaped = Engine(copy.deepcopy(whole).float()).compiled[0]
     assert shaped is not None
-    monkeypatch.setattr(compiled, "_MOST_FLOATS", 6 * shaped.weights)
+    monkeypatch.setattr(compiled, "_MOST_FLOATS", 6 * shaped._weights)
     assert_alike(Engine(copy.deepcopy(whole).float()).start(SOURCE, 3), plain(whole, 3), 1e-3)
     assert set(calls) == {6, 3}
 

@@ -30,11 +30,9 @@ int64_t mute_linear_size(void) { return sizeof(Linear); }
 
 /* Returns whether there was memory for it. */
 int mute_linear(const Linear *a, int64_t rows, const float *x, float *y, int64_t threads) {
-    uint8_t *bytes = malloc(rows * a->inputs + 1);
-    float *scales = malloc(sizeof(float) * rows + 1);
-    const int done = bytes && scales;
-    if (done) mute_product(a, PLAIN, rows, x, y, threads, bytes, scales);
-    free(bytes);
+    float *scales = malloc(rows * (sizeof(float) + a->inputs) + 1); /* 1: for no rows it may be null */
+    if (!scales) return 0;
+    mute_product(a, PLAIN, rows, x, y, threads, (uint8_t *)(scales + rows), scales);
     free(scales);
-    return done;
+    return 1;
 }
