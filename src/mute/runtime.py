@@ -5,7 +5,6 @@ import ctypes.util
 import os
 import subprocess
 import sys
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -54,24 +53,6 @@ def seed_of(*parts: int) -> int:
     """A seed that is a function of some numbers, and unlike that of any others."""
     digest = blake2b(repr(parts).encode(), digest_size=8).digest()
     return int.from_bytes(digest) >> 1
-
-
-@cache
-def survives(probe: str) -> bool:
-    """Whether a process of ours lives through some Python code.
-
-    Some machines announce instructions that they may not use. The process is killed then, which
-    no `try` catches: so a child process goes first.
-    """
-    child = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False)  # noqa: S603 (our own words)
-    return child.returncode == 0
-
-
-def bfloat16_is_safe() -> bool:
-    """Whether this CPU multiplies bfloat16 matrices, instead of dying of it."""
-    return survives(
-        "import torch; a = torch.ones(64, 64, dtype=torch.bfloat16); print((a @ a).sum())"
-    )
 
 
 def source_commit() -> str | None:

@@ -21,6 +21,7 @@ LINE = [
     "reference",
     "cores",
     "runtime",
+    "probe",
     "data",
     "model",
     "train",

@@ -23,17 +23,6 @@ def test_seeds_differ_for_different_numbers_and_fit_a_generator() -> None:
         torch.Generator().manual_seed(seed)
 
 
-@pytest.mark.parametrize(("status", "safe"), [(0, True), (-4, False)])
-def test_bfloat16_is_tried_in_a_child_that_may_die(status: int, safe: bool) -> None:
-    runtime.survives.cache_clear()
-    done: subprocess.CompletedProcess[bytes] = subprocess.CompletedProcess([], status)
-    with mock.patch("mute.runtime.subprocess.run", return_value=done) as child:
-        assert runtime.bfloat16_is_safe() is safe
-        assert runtime.bfloat16_is_safe() is safe
-        assert child.call_count == 1
-    runtime.survives.cache_clear()
-
-
 def test_freed_memory_is_kept() -> None:
     """A large block that is freed comes back without new pages from the kernel."""
     code = (

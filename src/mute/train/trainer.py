@@ -18,7 +18,8 @@ from mute.errors import MuteError, NotFiniteError
 from mute.model.folder import load_weights
 from mute.model.kernels import missed
 from mute.model.transformer import Transformer
-from mute.runtime import bfloat16_is_safe, seed_of
+from mute.probe import bfloat16_is_safe
+from mute.runtime import seed_of
 from mute.train.average import WeightAverage
 from mute.train.checkpoint import (
     TrainState,

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from mute.errors import MuteError
 from mute.model.bank import BankLinear
 from mute.model.kernels import LANES, LIBRARY
-from mute.runtime import survives
+from mute.probe import survives
 from mute.translate.decoding import check_finite
 from mute.translate.folded import Packed, replace_parts
 from mute.translate.weights import Weights

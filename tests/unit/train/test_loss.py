@@ -3,7 +3,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from mute.runtime import bfloat16_is_safe
+from mute.probe import bfloat16_is_safe
 from mute.train import loss
 from mute.train.loss import output_loss
 

@@ -17,7 +17,8 @@ from mute.errors import MuteError, NotFiniteError
 from mute.model import kernels
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer, build
-from mute.runtime import bfloat16_is_safe, seed_of
+from mute.probe import bfloat16_is_safe
+from mute.runtime import seed_of
 from mute.train import trainer as module
 from mute.train.group import Group
 from mute.train.objective import Objective
