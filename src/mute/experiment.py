@@ -42,6 +42,7 @@ def train(config: Config) -> TrainState:
     keep_freed_memory()
     group = join_group()
     try:
+        group.lead(lambda: load_prepared(data))  # so that what is wrong with it is told once
         prepared = load_prepared(data)
         with ExitStack() as stack:
             group.lead(lambda: check_tests(data))
@@ -160,7 +161,7 @@ def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Va
     corpus = prepared.dev
     budget = max(training.batch_tokens, int(max(each.max() for each in corpus.lengths)) + 1)
     batches = list(BatchStream(corpus, budget, seed=0).epoch(0))
-    source, references = prepared.dev_text["source"], prepared.dev_references
+    source, references = prepared.dev_source, prepared.dev_references
 
     @torch.inference_mode()
     def validate(model: Transformer) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,18 @@ def score_tests(
     }
 
 
+def are_scored(tests: Mapping[str, Mapping[str, Any]], data: DataConfig, folder: Path) -> bool:
+    """Whether scores are of the translations in `folder` and of the references as they are now."""
+    scored = {name: score.get("references") for name, score in tests.items()}
+    there = all(hypotheses_file(folder, name).is_file() for name in data.test)
+    return there and scored == references_of(data)
+
+
+def references_of(data: DataConfig) -> dict[str, str]:
+    """A digest of every test set's references, which somebody may correct."""
+    return {name: _digest(*read_scored(text).references) for name, text in data.test.items()}
+
+
 def hypotheses_file(folder: Path, test: str) -> Path:
     """Where the translations of a test set are, a line each."""
     return folder / f"{test.replace('/', '-')}.txt"
@@ -101,8 +113,17 @@ def _score(
     sources = [pair.source for pair in pairs]
     hypotheses, score = translate_and_score(translator, sources, references, data, training)
     write_sentences(hypotheses, file)
-    digest = blake2b("\n".join(hypotheses).encode(), digest_size=8).hexdigest()
-    return {"bleu": score.value, "signature": score.signature, "hypotheses": digest}
+    return {
+        "bleu": score.value,
+        "signature": score.signature,
+        "hypotheses": _digest(hypotheses),
+        "references": _digest(*references),
+    }
+
+
+def _digest(*texts: Sequence[str]) -> str:
+    lines = (line for text in texts for line in text)
+    return blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
 
 
 def _units(model: Transformer) -> dict[str, list[dict[str, Any]]]:

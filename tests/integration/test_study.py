@@ -15,6 +15,7 @@ import pytest
 
 from mute.config import Config
 from mute.errors import MuteError
+from mute.evaluate.segments import read_segments
 from mute.studies.definitions import STUDIES, Study, System
 from mute.studies.grid import read_results, runs_of
 from mute.studies.measures import FILE, Trained, measure
@@ -157,6 +158,32 @@ def test_other_test_sets_are_scored_without_training_again(finished: Path, tmp_p
     assert again["tuned"]["tests"].keys() == {"dev"}
     for each in ("checkpoints", "last", "dev_bleu"):
         assert again["average"][each] == result["average"][each]
+
+
+def test_corrected_references_are_scored_without_training_again(
+    finished: Path, tmp_path: Path
+) -> None:
+    result = read(finished / "seq-seed1.json")
+    folder, config = tmp_path / "run", result["config"]
+    shutil.copytree(config["train"]["run"], folder)
+    config["train"]["run"] = str(folder)
+    (name, text), *_ = config["data"]["test"].items()
+    corrected = tmp_path / "corrected.txt"
+    corrected.write_text("".join(f"{line}\n" for line in read_segments(text["target"])))
+    text["target"] = str(corrected)
+    request = Request(Config.model_validate(config), tmp_path / "result.json", {})
+    perform(request)
+    before = read(tmp_path / "result.json")
+    corrected.write_text(corrected.read_text().replace("\n", " indeed\n"))
+    perform(request)
+    after = read(tmp_path / "result.json")
+    assert before["counts"] != after["counts"]
+    of_references = [
+        [scores["tests"][name]["references"] for scores in (each, each["average"], each["tuned"])]
+        for each in (before, after)
+    ]
+    assert [len(set(digests)) for digests in of_references] == [1, 1]
+    assert of_references[0] != of_references[1]
 
 
 def test_a_plan_says_what_is_finished_and_what_it_takes(

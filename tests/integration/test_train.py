@@ -341,6 +341,9 @@ def test_a_mistake_is_told_once_by_the_processes_of_torchrun(
     assert done.stderr.count("mute: ") == 1
     assert "this run was started with other settings: train.seed was" in done.stderr
     assert "RuntimeError" not in done.stderr
+    settings = ["--set", "data.prepared=nowhere"]
+    done = subprocess.run([*command, *settings], capture_output=True, text=True, check=False)
+    assert done.stderr.count("mute: ") == 1
 
 
 @pytest.mark.parametrize("launcher", [{"WORLD_SIZE": "2"}, {"TORCHELASTIC_RUN_ID": "any"}])

@@ -294,9 +294,9 @@ def _sizes(text: str) -> tuple[int, int]:
 
 
 def _seeds(text: str) -> list[int]:
-    """'1,2,3' → [1, 2, 3]."""
+    """'1,2,3' → [1, 2, 3]; a seed that is named twice is still one run."""
     try:
-        return [int(part) for part in text.split(",")] if text else []
+        return list(dict.fromkeys(int(part) for part in text.split(","))) if text else []
     except ValueError:
         raise MuteError(f"--seeds {text}: should be numbers with commas between them") from None
 

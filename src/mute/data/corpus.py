@@ -95,6 +95,11 @@ def side_names(text: ParallelText) -> tuple[str, str]:
     return names[0], names[min(1, len(names) - 1)]
 
 
+def told(names: tuple[str, str]) -> str:
+    """The names of two sides for people: 'a.en and a.de', or one file that is both once."""
+    return " and ".join(dict.fromkeys(names))
+
+
 def data_folder() -> Path:
     """Where corpora are kept: the environment variable MUTE_DATA."""
     return Path(os.environ.get("MUTE_DATA") or "../shared/data")

@@ -5,7 +5,7 @@ from itertools import islice
 
 from mute.config import DataConfig, ParallelText
 from mute.data.bpe import GOES_ON
-from mute.data.corpus import Pair, read_pairs, side_names, sides_with_tabs
+from mute.data.corpus import Pair, read_pairs, side_names, sides_with_tabs, told
 from mute.data.report import CorpusReport, DevReport, Report
 
 _HEAD = 10_000
@@ -65,12 +65,16 @@ def _of_copies(text: CorpusReport | DevReport) -> Iterator[str]:
 
 
 def _of_pieces(text: ParallelText, words: Words) -> Iterator[str]:
-    for name, of_side in zip(side_names(text), words, strict=True):
-        if sum(word.endswith(GOES_ON) for word in of_side) > _CUT * len(of_side):
-            yield (
-                f"{name}: many words end in '{GOES_ON}', as if BPE had cut the text already; undo "
-                f"that, by: sed -E 's/{GOES_ON}( |$)//g'"
-            )
+    sides = zip(side_names(text), words, strict=True)
+    for name in dict.fromkeys(name for name, of_side in sides if _is_cut(of_side)):
+        yield (
+            f"{name}: many words end in '{GOES_ON}', as if BPE had cut the text already; undo "
+            f"that, by: sed -E 's/{GOES_ON}( |$)//g'"
+        )
+
+
+def _is_cut(words: set[str]) -> bool:
+    return sum(word.endswith(GOES_ON) for word in words) > _CUT * len(words)
 
 
 def _of_order(dev: tuple[ParallelText, Words], train: tuple[ParallelText, Words]) -> Iterator[str]:
@@ -79,8 +83,8 @@ def _of_order(dev: tuple[ParallelText, Words], train: tuple[ParallelText, Words]
     crossed = len(dev_source & target) + len(dev_target & source)
     if crossed > straight:
         yield (
-            f"{' and '.join(side_names(dev_text))}: source and target look swapped, by the words "
-            f"of {' and '.join(side_names(text))}; swap the two sides of one of the texts"
+            f"{told(side_names(dev_text))}: source and target look swapped, by the words of "
+            f"{told(side_names(text))}; swap the two sides of one of the texts"
         )
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mute.errors import MuteError
+from mute.files import try_to_lock
 
 
 @contextmanager
@@ -24,9 +25,7 @@ def exclusive(folder: Path) -> Iterator[None]:
     with _explained(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _beside(folder, "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not try_to_lock(lock):
                 sys.stderr.write(f"{folder}: another process is preparing it; waiting\n")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             if _beside(folder, "old").exists() and not folder.exists():

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from mute.config import DataConfig
 from mute.data.manifest import Manifest, load_manifest, settings_of
-from mute.data.report import Report
 from mute.data.scored import by_reference
 from mute.data.shards import Pairs
-from mute.data.tokenizer import Side, Tokenizer, load_tokenizer
+from mute.data.tokenizer import Tokenizer, load_tokenizer
 from mute.errors import MuteError
 
 TOKENIZER, TRAIN, DEV = "tokenizer", "train", "dev"
@@ -23,11 +22,10 @@ class Prepared:
     tokenizer: Tokenizer
     train: Pairs
     dev: Pairs
-    dev_text: dict[Side, list[str]]
-    """The development text as sentences, with the first reference."""
+    dev_source: list[str]
+    """The source of the development text, as sentences."""
     dev_references: list[list[str]]
     """All references of the development text, each whole, to score against."""
-    report: Report
     digest: str
     """Of all it was made from, and of the tokenizer: equal ones mean equal ids."""
 
@@ -47,14 +45,12 @@ def load_prepared(config: DataConfig) -> Prepared:
             f"{folder}: prepared with another {' and '.join(changed)}; run 'mute prepare' again"
         )
     files = reference_files(folder, len(by_reference(config.dev)))
-    references = [_read_sentences(file) for file in files]
     return Prepared(
         tokenizer=load_tokenizer(folder / TOKENIZER),
         train=Pairs(folder / TRAIN),
         dev=Pairs(folder / DEV),
-        dev_text={"source": _read_sentences(folder / f"{DEV}.source"), "target": references[0]},
-        dev_references=references,
-        report=Report.load(folder),
+        dev_source=_read_sentences(folder / f"{DEV}.source"),
+        dev_references=[_read_sentences(file) for file in files],
         digest=_digest(manifest, folder / TOKENIZER),
     )
 

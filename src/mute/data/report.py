@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.markup import escape
 from rich.table import Column, Table
 
-from mute.data.corpus import Reason
+from mute.data.corpus import Reason, told
 from mute.errors import MuteError
 
 FILE = "report.json"
@@ -37,7 +37,7 @@ class _TextReport(BaseModel):
     @property
     def name(self) -> str:
         """Its files, or its file."""
-        return " and ".join(dict.fromkeys((self.source, self.target)))
+        return told((self.source, self.target))
 
 
 class DevReport(_TextReport):

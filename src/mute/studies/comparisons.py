@@ -15,7 +15,7 @@ FILE = "comparisons.json"
 
 
 def compare_runs(study: Study, task: str) -> None:
-    """Compare what is there, but for pairs that were compared before or have no counts."""
+    """Compare what is there; of pairs without counts, what was known before stays."""
     file = results_folder(study.name, task) / FILE
     known = read_json(file) if file.is_file() else {}
     found: dict[str, dict[str, Any]] = {}
@@ -34,11 +34,9 @@ def _comparison(
     test: str, baseline: dict[str, Any], result: dict[str, Any], known: dict[str, Any] | None
 ) -> dict[str, Any] | None:
     of = [each["tests"][test]["hypotheses"] for each in (baseline, result)]
-    if known and known["of"] == of:
-        return known
     both = [each.get("counts", {}).get(test) for each in (baseline, result)]
     if None in both:  # of an earlier version
-        return None
+        return known if known and known["of"] == of else None
     first, second = map(unpack, both)
     if len(first) != len(second):  # the test set has changed in between
         return None

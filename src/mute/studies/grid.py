@@ -15,8 +15,9 @@ from mute.data.prepared import load_prepared
 from mute.errors import MuteError
 from mute.experiment import sections
 from mute.files import write_whole
+from mute.result import RESULT
 from mute.studies.definitions import Study, System
-from mute.train.checkpoint import checkpoints
+from mute.train.checkpoint import checkpoints, step_of
 from mute.train.folder import prepared_anew
 
 CONFIGS, RUNS, RESULTS = Path("configs"), Path("runs"), Path("results")
@@ -149,12 +150,24 @@ def _config(
 def find_twin(config: Config, processes: int) -> Path | None:
     """The folder of a finished run of the same config, by another study or by hand."""
     _, training = sections(config)
-    for file in (*RUNS.glob("*/result.json"), *RUNS.glob("study/*/*/*/result.json")):
+    for file in (*RUNS.glob(f"*/{RESULT}"), *RUNS.glob(f"study/*/*/*/{RESULT}")):
         run = file.parent
-        another = run != Path(training.run) and checkpoints(run / "checkpoints")
-        if another and same_run(read_json(file), config, processes) and same_data(run, config):
+        if run != Path(training.run) and is_trained(run, config, processes):
             return run
     return None
+
+
+def is_trained(run: Path, config: Config, processes: int) -> bool:
+    """Whether a run folder holds what a finished run of `config` leaves, and nothing later.
+
+    A run that was made longer and then stopped has its first result still, and another model.
+    """
+    file, saved = run / RESULT, checkpoints(run / "checkpoints")
+    if not (file.is_file() and saved):
+        return False
+    result = read_json(file)
+    ended_there = result["steps"] == step_of(saved[-1])
+    return ended_there and same_run(result, config, processes) and same_data(run, config)
 
 
 def same_data(run: Path, config: Config) -> bool:

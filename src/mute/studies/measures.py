@@ -168,7 +168,7 @@ def diversity(trained: Trained, found: Measured) -> None:
     for system, result in trained.firsts():
         run, data, _ = _run(result)
         model, tokenizer = load_model(run)
-        lines = load_prepared(data).dev_text["source"]
+        lines = load_prepared(data).dev_source
         sentences, _ = encode_sentences(tokenizer, lines, max_length_of(run))
         measured = measure_diversity(model, batches(sentences, torch.device("cpu")))
         overall = measured.overall if measured else {}
@@ -184,7 +184,7 @@ def speed(trained: Trained, found: Measured) -> None:
     """
     models = {system: load(_run(result)[0]) for system, result in trained.firsts()}
     _, data, _ = _run(next(trained.firsts())[1])
-    lines = load_prepared(data).dev_text["source"][: _BATCH * _BATCHES]
+    lines = load_prepared(data).dev_source[: _BATCH * _BATCHES]
     speeds: dict[str, list[float]] = {system: [] for system in models}
     for number in range(1 + _ROUNDS):
         for system, translator in models.items():
@@ -223,7 +223,8 @@ def orders(trained: Trained, found: Measured) -> None:
         best.append(scores(_ordered(run, chosen), data, training, run / "reordered"))
         rest.append({"dev_bleu": statistics.mean(by_order.values()), "tests": {}})
     label = trained.label(SEQ.name)
-    found.rows.append({"label": f"{label}, rounded at the end", "scores": rounded})
+    if rounded:
+        found.rows.append({"label": f"{label}, rounded at the end", "scores": rounded})
     if best:
         same = f"{label}, then one order in all layers"
         found.rows.append({"label": f"{same}: the best on dev", "scores": best})
@@ -259,7 +260,7 @@ def attention(trained: Trained, found: Measured) -> None:  # noqa: ARG001 (no nu
     for system, result in trained.firsts():
         run, data, _ = _run(result)
         model, tokenizer = load_model(run)
-        lines = load_prepared(data).dev_text["source"]
+        lines = load_prepared(data).dev_source
         chosen = choose_lines("", lines, tokenizer, max_length_of(run))[:1]
         for each in attention_maps(model, tokenizer, lines, chosen):
             maps[system] = (each.tokens, each.weights)

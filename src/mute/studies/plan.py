@@ -38,26 +38,26 @@ class Planned:
 
 
 def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
-    """Look at every run; with `measure`, train each system for a few steps to time it."""
-    hours: dict[str, float | None] = {}
+    """Look at every run; with `measure`, time a few steps of each system with a run to do."""
+    whole: dict[str, float | None] = {}  # hours by system: a seed changes nothing in them
     planned = []
     for run in runs:
         data, training = sections(run.config)
         sizes, known = vocabulary_sizes(data)
         state, share = _state(run, training.steps)
-        if run.system.name not in hours:  # a seed changes nothing in it
-            hours[run.system.name] = _hours(run.config) if measure and known else None
-        whole = hours[run.system.name]
+        system = run.system
+        if measure and known and share > 0 and system.name not in whole:
+            whole[system.name] = _hours(run.config)
         planned.append(
             Planned(
                 run.name,
-                run.system.label,
+                system.label,
                 state,
                 training.steps,
                 _tokens_of_a_step(run),
                 parameter_count(run.config.model, sizes),
                 not known,
-                0.0 if share == 0 else None if whole is None else share * whole,
+                _hours_left(whole.get(system.name), share),
             )
         )
     return planned
@@ -90,6 +90,13 @@ def _state(run: Run, steps: int) -> tuple[str, float]:
         done = step_of(saved[-1])
         return f"at step {done:,}", max(0.0, 1 - done / steps)
     return "to do", 1.0
+
+
+def _hours_left(whole: float | None, share: float) -> float | None:
+    """Of a run with a share still to do; where nothing is, that needs no measuring."""
+    if share == 0:
+        return 0.0
+    return None if whole is None else share * whole
 
 
 def _hours(config: Config) -> float | None:

@@ -23,8 +23,6 @@ from mute.studies.grid import Run, find_twin, write_json
 from mute.train.folder import alone_in
 
 _LOOK_EVERY = 0.2
-_COMPLAINED = 2
-"""The exit status of a worker that could not do what it should: save, for example."""
 OUTPUT = "output.txt"
 """The file of a run folder with what its processes said."""
 
@@ -138,11 +136,11 @@ class Runner:
                 outcome.finished.append(name)
                 self.tell(f"{name}: finished, {child.run.result_file}")
             # 0 is what torchrun makes of it; one that had not even begun dies of the signal.
-            elif status in (0, STOPPED) or (self.asked_to_stop and status != _COMPLAINED):
+            elif status in (0, STOPPED) or (self.asked_to_stop and not _complaints(child)):
                 outcome.stopped.append(name)
                 self.tell(f"{name}: stopped")
             else:
-                outcome.failed[name] = _last_words(child.folder / OUTPUT, status)
+                outcome.failed[name] = _last_words(child)
                 self.tell(f"{name}: failed")
 
     @contextmanager
@@ -204,13 +202,23 @@ def _in_twins_folder(run: Run) -> Config:
     return config.model_copy(update={"train": config.train.model_copy(update={"run": str(twin)})})
 
 
-def _last_words(output: Path, status: int) -> str:
+def _last_words(child: _Child) -> str:
     """The last complaint of a process, or its last line, and how it ended."""
-    lines = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    complaints = [line.removeprefix("mute: ") for line in lines if line.startswith("mute: ")]
+    status = child.process.returncode
     ended = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
-    said = (complaints or lines or ["it said nothing"])[-1]
-    return f"{said} ({ended}; all it said is in {output})"
+    said = (_complaints(child) or _lines(child) or ["it said nothing"])[-1]
+    return f"{said} ({ended}; all it said is in {child.folder / OUTPUT})"
+
+
+def _complaints(child: _Child) -> list[str]:
+    """What it could not do: save, for example. Of its exit status, torchrun leaves only that."""
+    mark = "mute: "
+    return [line.removeprefix(mark) for line in _lines(child) if line.startswith(mark)]
+
+
+def _lines(child: _Child) -> list[str]:
+    output = child.folder / OUTPUT
+    return output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
 
 
 def check(outcome: Outcome, command: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from mute.config import DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
 from mute.model.folder import load_model, max_length_of, save_model
-from mute.result import HYPOTHESES, score_tests, translate_and_score
+from mute.result import HYPOTHESES, references_of, score_tests, translate_and_score
 from mute.studies.grid import read_json, write_json
 from mute.train.average import average_checkpoints
 from mute.train.checkpoint import checkpoints
@@ -73,14 +73,14 @@ def scores(
 def dev_bleu(translator: Translator, data: DataConfig, training: TrainConfig) -> float:
     """BLEU on the development set, as validation computes it."""
     prepared = load_prepared(data)
-    source, references = prepared.dev_text["source"], prepared.dev_references
+    source, references = prepared.dev_source, prepared.dev_references
     _, score = translate_and_score(translator, source, references, data, training)
     return score.value
 
 
 def _tests(data: DataConfig) -> Any:
-    """The test sets of a config, which may change when training is done."""
-    return data.model_dump(mode="json")["test"]
+    """The test sets of a config, which may change when training is done, as may their text."""
+    return [data.model_dump(mode="json")["test"], references_of(data)]
 
 
 def _read(record: Path) -> dict[str, Any]:

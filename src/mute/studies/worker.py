@@ -24,9 +24,16 @@ from mute.data.scored import read_scored
 from mute.errors import MuteError, Stopped
 from mute.evaluate.counts import count_sentences, pack
 from mute.evaluate.segments import read_segments
-from mute.result import HYPOTHESES, RESULT, hypotheses_file, score_tests, tokenization_of
+from mute.result import (
+    HYPOTHESES,
+    RESULT,
+    are_scored,
+    hypotheses_file,
+    score_tests,
+    tokenization_of,
+)
 from mute.runtime import status_when_stopped
-from mute.studies.grid import read_json, same_data, same_run, write_json
+from mute.studies.grid import is_trained, read_json, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
 from mute.train.checkpoint import checkpoints, remove_old, step_of
 from mute.train.folder import alone_in
@@ -56,15 +63,17 @@ def perform(request: Request) -> None:
     """
     _, training = experiment.sections(request.config)
     run = Path(training.run)
-    if not _is_trained(run, request.config):
+    processes = int(os.environ.get("WORLD_SIZE", "1"))  # by torchrun
+    if not is_trained(run, request.config, processes):
         _check_not_beyond(run, training)
         with _taking_time(run):
             experiment.train(request.config)
     if not _leads():
         return
-    write_json(_whole_result(request, run), request.result_file)
+    result = _whole_result(request, run)
+    write_json(result, request.result_file)
     if _is_of_study(run):  # its average is a model folder by now
-        remove_old(run / "checkpoints", keep=1)
+        remove_old(run / "checkpoints", keep=1, newest=result["steps"])
 
 
 def _whole_result(request: Request, run: Path) -> dict[str, Any]:
@@ -72,7 +81,7 @@ def _whole_result(request: Request, run: Path) -> dict[str, Any]:
     result = read_json(run / RESULT)
     result["config"]["train"]["run"] = str(run)
     data, training = experiment.sections(request.config)
-    if not all(hypotheses_file(run / HYPOTHESES, test).is_file() for test in data.test):
+    if not are_scored(result["tests"], data, run / HYPOTHESES):
         result["tests"] = score_tests(load(run), data, training, run / HYPOTHESES)
     return {
         **request.identity,
@@ -95,14 +104,6 @@ def _counts(data: DataConfig, hypotheses: Path) -> dict[str, str]:
         counts, _ = count_sentences(lines, references, tokenize=cut, lowercase=lowercase)
         found[test] = pack(counts)
     return found
-
-
-def _is_trained(run: Path, config: Config) -> bool:
-    file = run / RESULT
-    if not file.is_file():
-        return False
-    processes = int(os.environ.get("WORLD_SIZE", "1"))  # by torchrun
-    return same_run(read_json(file), config, processes) and same_data(run, config)
 
 
 def _is_of_study(run: Path) -> bool:

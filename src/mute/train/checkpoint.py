@@ -125,16 +125,18 @@ def step_of(checkpoint: Path) -> int:
     return int(checkpoint.name.removeprefix("step-"))
 
 
-def remove_old(folder: Path, keep: int) -> None:
-    """Keep the last `keep` checkpoints, and no draft of a run that was killed.
+def remove_old(folder: Path, keep: int, newest: int) -> None:
+    """Keep the last `keep` checkpoints up to step `newest`, the one that was just saved.
 
+    Later ones are damaged: the run did not go on from them. Drafts of one that was killed go, too.
     One that was not planned, but saved at a validation or when the run was asked to stop, goes as
     soon as there is a later one: in the end the same are left as of a run that was never stopped.
     """
-    saved = checkpoints(folder)
+    everything = checkpoints(folder)
+    saved = [path for path in everything if step_of(path) <= newest]
     planned = [path for path in saved[:-1] if _was_planned(path)]
     kept = (planned + saved[-1:])[-keep:]
-    for path in (*saved, *folder.glob(".step-*.writing")):
+    for path in (*everything, *folder.glob(".step-*.writing")):
         if path not in kept:
             shutil.rmtree(path, ignore_errors=True)
 

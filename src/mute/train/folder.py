@@ -1,6 +1,5 @@
 """A run folder: which experiment it is of, and who is at it."""
 
-import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from mute.config import Config
 from mute.configdiff import differences, told
 from mute.configfile import dump_config, load_config
 from mute.errors import MuteError
-from mute.files import write_whole
+from mute.files import try_to_lock, write_whole
 
 CONFIG, DATA, LOCK = "config.yaml", "data.digest", ".lock"
 # What may differ between a run and its resumption: how long it goes on, what it keeps, what the
@@ -47,14 +46,10 @@ def alone_in(run: Path) -> Iterator[None]:
         yield
         return
     with _opened(run / LOCK) as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_to_lock(lock):
             raise MuteError(
                 f"{run}: another process is at this run; wait for it, or choose another train.run"
-            ) from None
-        except OSError:
-            pass  # some disks know no locks: better trained unguarded than not at all
+            )
         _ours.add(place)
         try:
             yield

@@ -249,7 +249,7 @@ class Trainer:
             if self.average:
                 tensors["average"] = self.average.weights
             save_checkpoint(self.run / "checkpoints", self.state, tensors)
-            remove_old(self.run / "checkpoints", self.config.keep)
+            remove_old(self.run / "checkpoints", self.config.keep, self.state.step)
         self.group.wait()
 
     def resume(self) -> list[str]:

@@ -75,6 +75,13 @@ def test_swapped_sides_are_told(target: str) -> None:
     assert about(train, text("dev.en", f"dev.{target}")) == []
 
 
+def test_a_file_with_both_sides_is_named_once() -> None:
+    write("train.tsv", ["\t".join(pair) for pair in pairs("en", "de")[:-4]])
+    write("dev.tsv", ["\t".join(pair) for pair in pairs("de", "en")[-4:]])
+    (doubt,) = about(ParallelText(tsv="train.tsv"), ParallelText(tsv="dev.tsv"))
+    assert doubt.startswith("dev.tsv: source and target look swapped, by the words of train.tsv; ")
+
+
 def test_swapped_sides_are_told_where_neither_has_spaces() -> None:
     write("train.ja", ["犬がいる。", "子供がいる。"])
     write("train.zh", ["有一只狗。", "有一个孩子。"])
@@ -109,3 +116,10 @@ def test_text_that_bpe_has_cut_is_told() -> None:
     write("train.de", ["ein hu@@ nd", "eine kat@@ ze"] * 16)
     (doubt,) = about()
     assert doubt.startswith("train.de: many words end in '@@', as if BPE had cut the text already")
+
+
+@pytest.mark.parametrize("cut", ["a d@@ og\tein hu@@ nd", "a dog\tein hu@@ nd"])
+def test_a_file_with_both_sides_that_bpe_has_cut_is_told_once(cut: str) -> None:
+    write("train.tsv", [cut] * 16)
+    (doubt,) = about(ParallelText(tsv="train.tsv"))
+    assert doubt.startswith("train.tsv: many words end in '@@'")

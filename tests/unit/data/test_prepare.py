@@ -73,9 +73,11 @@ def test_prepared_data_is_the_text(tokenizer: TokenizerConfig) -> None:
     assert english == sentences("en")
     german = data.tokenizer.decode(data.dev[3][1].tolist(), "target")
     assert german == sentences("de")[3].translate(_PLAIN if tokenizer is MOSES else {})
-    assert data.dev_text == {"source": sentences("en")[:4], "target": sentences("de")[:4]}
+    assert data.dev_source == sentences("en")[:4]
+    assert data.dev_references == [sentences("de")[:4]]
     assert data.train.line(35) == ("train.en", 36)
-    assert data.report == report
+    again = prepare(config(tokenizer=tokenizer), processes=1)
+    assert again == report.model_copy(update={"reused": True})
 
 
 def test_the_development_text_may_have_several_references() -> None:
@@ -84,7 +86,6 @@ def test_the_development_text_may_have_several_references() -> None:
     prepare(both, processes=1)
     data = load_prepared(both)
     assert data.dev_references == [sentences("de")[:4], sentences("de")[4:8]]
-    assert data.dev_text["target"] == sentences("de")[:4]
     german = data.tokenizer.decode(data.dev[3][1].tolist(), "target")
     assert german == sentences("de")[3]  # what the loss is of
     assert prepare(both, processes=1).reused
@@ -408,12 +409,20 @@ def test_a_missing_file_is_told_before_anything_is_done() -> None:
         prepare(config(dev=text("absent")), processes=1)
 
 
-@pytest.mark.parametrize("name", ["report.json", "dev.source", "train/index.json"])
+@pytest.mark.parametrize("name", ["dev.source", "dev.target", "train/index.json"])
 def test_a_damaged_folder_is_told(name: str) -> None:
     prepare(config(), processes=1)
     Path("out/prepared", name).unlink()
     with pytest.raises(MuteError, match=rf"{name}.*prepare"):
         load_prepared(config())
+
+
+def test_a_lost_report_is_told_where_it_is_wanted_and_keeps_nobody_from_training() -> None:
+    prepare(config(), processes=1)
+    Path("out/prepared/report.json").unlink()
+    assert len(load_prepared(config()).train) == 36
+    with pytest.raises(MuteError, match=r"report\.json: missing or damaged; delete the folder"):
+        prepare(config(), processes=1)
 
 
 def test_the_digest_tells_other_text_and_another_tokenizer() -> None:

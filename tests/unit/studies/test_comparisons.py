@@ -51,6 +51,16 @@ def test_results_without_counts_are_not_compared_but_what_was_known_of_them_stay
     assert compared() == known
 
 
+def test_corrected_references_are_compared_anew() -> None:
+    """The translations are the same, what BLEU counts in them is not."""
+    result("some", "relative", 1, 40, {"news": 40}, **counted(BAD))
+    result("some", "seq", 1, 41, {"news": 41}, **counted(GOOD))
+    before = compared()["difference"]
+    result("some", "relative", 1, 40, {"news": 40}, **counted(GOOD))
+    result("some", "seq", 1, 41, {"news": 41}, **counted(BAD))
+    assert compared()["difference"] == pytest.approx(-before)
+
+
 def test_a_test_set_that_has_changed_in_between_is_not_compared() -> None:
     result("some", "relative", 1, 40, {"news": 40}, **counted(BAD[:20]))
     result("some", "seq", 1, 41, {"news": 41}, **counted(GOOD))

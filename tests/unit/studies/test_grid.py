@@ -23,7 +23,7 @@ def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run = Path("runs", "mine")
     (run / "checkpoints" / "step-00000012").mkdir(parents=True)
     (run / "data.digest").write_text("A\n")
-    content = {"config": config(str(run)).model_dump(mode="json")}
+    content = {"config": config(str(run)).model_dump(mode="json"), "steps": 12}
     (run / "result.json").write_text(json.dumps(content))
     return run
 
@@ -43,6 +43,21 @@ def test_one_of_text_that_was_prepared_otherwise_is_not(
     trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared_as("B", monkeypatch)
+    assert grid.find_twin(config("runs/other"), 1) is None
+
+
+def test_one_that_has_gone_on_since_is_not(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its result is of step 12, its model and checkpoints are of later ones."""
+    prepared_as("A", monkeypatch)
+    (trained / "checkpoints" / "step-00000030").mkdir()
+    assert grid.find_twin(config("runs/other"), 1) is None
+
+
+def test_one_whose_checkpoints_are_gone_is_not(
+    trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared_as("A", monkeypatch)
+    (trained / "checkpoints" / "step-00000012").rmdir()
     assert grid.find_twin(config("runs/other"), 1) is None
 
 

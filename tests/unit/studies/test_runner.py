@@ -29,22 +29,23 @@ def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    ("status", "asked", "how"),
+    ("status", "asked", "said", "how"),
     [
-        (3, True, "stopped"),
-        (0, True, "stopped"),  # by torchrun
-        (1, True, "stopped"),  # before it could save
-        (2, True, "failed"),  # when it saved
-        (3, False, "stopped"),
-        (1, False, "failed"),
-        (2, False, "failed"),
+        (3, True, "", "stopped"),
+        (0, True, "", "stopped"),  # by torchrun
+        (1, True, "", "stopped"),  # before it could save
+        (2, True, "mute: no space left", "failed"),
+        (1, True, "mute: no space left", "failed"),  # by torchrun
+        (3, False, "", "stopped"),
+        (1, False, "", "failed"),
+        (2, False, "mute: no space left", "failed"),
     ],
 )
 def test_how_a_run_without_a_result_ended(
-    status: int, asked: bool, how: str, tmp_path: Path
+    status: int, asked: bool, said: str, how: str, tmp_path: Path
 ) -> None:
     run = Run("none", "toy", System("a", "a", "a"), 1, Config())
-    (tmp_path / OUTPUT).touch()
+    (tmp_path / OUTPUT).write_text(said)
     process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({status})"])
     process.wait()
     told: list[str] = []

@@ -171,7 +171,7 @@ def test_old_checkpoints_and_drafts_go(tmp_path: Path) -> None:
     for step in range(1, 8):
         saved(tmp_path, step)
     (tmp_path / ".step-00000009.writing").mkdir()
-    remove_old(tmp_path, keep=3)
+    remove_old(tmp_path, keep=3, newest=7)
     assert [int(path.name[5:]) for path in checkpoints(tmp_path)] == [5, 6, 7]
     assert len(list(tmp_path.iterdir())) == 3
 
@@ -179,7 +179,7 @@ def test_old_checkpoints_and_drafts_go(tmp_path: Path) -> None:
 def test_a_run_that_was_stopped_leaves_the_same_checkpoints_in_the_end(tmp_path: Path) -> None:
     for step in (10, 20, 25, 30, 37, 40):
         saved(tmp_path, step, planned=step % 10 == 0)
-        remove_old(tmp_path, keep=3)
+        remove_old(tmp_path, keep=3, newest=step)
         left = [step_of(path) for path in checkpoints(tmp_path)]
         assert left[-1] == step
         assert len(left) <= 3
@@ -190,8 +190,23 @@ def test_a_checkpoint_whose_state_is_damaged_is_not_the_one_to_go(tmp_path: Path
     for step in (1, 2, 3):
         saved(tmp_path, step)
     (tmp_path / "step-00000002" / "state.json").write_text("{")
-    remove_old(tmp_path, keep=2)
+    remove_old(tmp_path, keep=2, newest=3)
     assert [step_of(path) for path in checkpoints(tmp_path)] == [2, 3]
+
+
+@pytest.mark.parametrize("keep", [1, 2])
+def test_damaged_ones_never_take_the_place_of_what_was_saved_since(
+    tmp_path: Path, keep: int
+) -> None:
+    saved(tmp_path, 10)
+    for step in (20, 30):
+        cut_short(saved(tmp_path, step))
+    saved(tmp_path, 11, planned=False)  # the run went on from step 10
+    remove_old(tmp_path, keep=keep, newest=11)
+    assert [step_of(path) for path in checkpoints(tmp_path)] == [10, 11][-keep:]
+    found = load_latest(tmp_path)
+    assert found is not None
+    assert found[0].step == 11
 
 
 def test_weights_of_a_checkpoint_are_the_averaged_ones_if_there_are_any(tmp_path: Path) -> None:

@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+
+from mute.config import Config
+from mute.studies import plan
+from mute.studies.definitions import System
+from mute.studies.grid import Run
+
+TEXT = {"source": "a.en", "target": "a.de"}
+WHOLE = 8.0
+"""Hours that every system takes."""
+
+
+def planned_run(system: str, seed: int) -> Run:
+    data = {"source": "en", "target": "de", "prepared": "x", "train": [TEXT], "dev": TEXT}
+    training = {"run": f"{system}-{seed}", "seed": seed, "steps": 12}
+    config = Config.model_validate({"data": data, "train": training})
+    return Run("pair", "toy", System(system, system, "toy"), seed, config)
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The runs whose steps were timed, where the first seeds are finished and one has a twin."""
+    monkeypatch.chdir(tmp_path)
+    timed: list[str] = []
+
+    def time(config: Config) -> float:
+        assert config.train is not None
+        timed.append(config.train.run)
+        return WHOLE
+
+    def twin(config: Config, _: int) -> Path | None:
+        return Path("twin") if config.train and config.train.run == "mute-2" else None
+
+    monkeypatch.setattr(plan, "vocabulary_sizes", lambda _: ((500, 500), True))
+    monkeypatch.setattr(Run, "finished", lambda run: run.seed == 1)
+    monkeypatch.setattr(plan, "find_twin", twin)
+    monkeypatch.setattr(plan, "_hours", time)
+    return timed
+
+
+def test_only_systems_with_something_left_to_do_are_measured(measured: list[str]) -> None:
+    runs = [planned_run(*each) for each in (("seq", 1), ("mute", 1), ("mute", 2), ("bias", 1))]
+    assert [each.hours for each in plan.plan(runs, measure=True)] == [0.0] * 4
+    assert measured == []
+
+
+def test_a_system_is_measured_once_for_all_that_is_left_of_its_runs(measured: list[str]) -> None:
+    Path("seq-3", "checkpoints", "step-00000009").mkdir(parents=True)
+    runs = [planned_run("seq", seed) for seed in (1, 2, 3)]
+    assert [each.hours for each in plan.plan(runs, measure=True)] == [0.0, WHOLE, WHOLE / 4]
+    assert measured == ["seq-2"]
+
+
+def test_what_is_not_measured_is_known_only_where_nothing_is_left(measured: list[str]) -> None:
+    runs = [planned_run("seq", seed) for seed in (1, 2)]
+    assert [each.hours for each in plan.plan(runs, measure=False)] == [0.0, None]
+    assert measured == []
