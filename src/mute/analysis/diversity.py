@@ -21,6 +21,7 @@ from torch.nn import functional as F
 from torch.utils.hooks import RemovableHandle
 
 from mute.data.vocabulary import PAD
+from mute.errors import MuteError
 from mute.model.attention import SelfAttention
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import Transformer
@@ -129,6 +130,9 @@ def _average(pairs: Tensor, diagonal: bool) -> float:
 
 def _observed(layer: nn.Module) -> dict[str, nn.Module]:
     assert isinstance(layer, MultiUnitLayer)
+    if not (hasattr(layer.units, "mixer") and hasattr(layer.units, "feedforward")):
+        kind = type(layer.units).__name__
+        raise MuteError(f"{kind}: cannot be analysed without a `mixer` and a `feedforward`")
     mixer = layer.units.mixer
     found = {"attention_outputs": mixer, "ffn_outputs": layer.units.feedforward}
     if isinstance(mixer, SelfAttention):  # another kind of unit has no such weights

@@ -8,9 +8,7 @@ from torch import Tensor
 from mute.data.batching import pad
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import EOS
-
-BATCH_TOKENS = 2048
-"""Source positions that are encoded together, padding included."""
+from mute.translate.lines import BATCH_TOKENS, by_length
 
 
 def encode_sentences(
@@ -31,11 +29,6 @@ def encode_sentences(
 
 def batches(sentences: Sequence[list[int]], device: torch.device) -> Iterator[Tensor]:
     """The sentences by length, in groups within `BATCH_TOKENS`: (B, S) each, padded behind."""
-    batch: list[list[int]] = []
-    for ids in sorted(sentences, key=len):
-        if batch and (len(batch) + 1) * len(ids) > BATCH_TOKENS:
-            yield pad(batch).to(device)
-            batch = []
-        batch.append(ids)
-    if batch:
-        yield pad(batch).to(device)
+    lengths = [len(ids) for ids in sentences]
+    for group in by_length(lengths, lambda count, length: count * length <= BATCH_TOKENS):
+        yield pad([sentences[place] for place in group]).to(device)

@@ -82,11 +82,15 @@ def unstack(model: nn.Module) -> None:
 def replace_parts(model: nn.Module, better: Callable[[nn.Module], nn.Module]) -> None:
     """Put in the place of every module inside a model what a function makes of it.
 
-    It should know the types that it replaces exactly: a subclass may compute something else.
+    It should know the types that it replaces exactly: a subclass may compute something else. What
+    is inside of others' modules stays: they may use it otherwise than by calling it.
     """
-    for module in list(model.modules()):
-        for name, part in list(module.named_children()):
-            setattr(module, name, better(part))
+    for name, part in list(model.named_children()):
+        replacement = better(part)
+        if replacement is not part:
+            setattr(model, name, replacement)
+        elif type(part).__module__.startswith("mute.") or type(part) is nn.ModuleList:
+            replace_parts(part, better)
 
 
 def _norm(weight: Tensor, bias: Tensor) -> nn.LayerNorm:

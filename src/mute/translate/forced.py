@@ -6,6 +6,8 @@ import torch
 from torch import Tensor
 
 from mute.data.vocabulary import PAD
+from mute.errors import MuteError
+from mute.model.attention import CrossAttention
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import Transformer
 from mute.translate.decoding import check_finite
@@ -48,17 +50,23 @@ def cross_attention(models: Sequence[Transformer], source: Tensor, target: Tenso
 
     Returns:
         (B, T, S), rows sum to 1
+
+    Raises:
+        MuteError: the decoder's units are of a kind that looks at the source in another way.
     """
     seen: list[Tensor] = []
     for model in models:
         layer = model.decoder.layers[max(0, len(model.decoder.layers) - 2)]
         assert isinstance(layer, MultiUnitLayer)
-        assert layer.units.cross is not None, "a decoder's units look at the memory"
+        cross = getattr(layer.units, "cross", None)
+        if not isinstance(cross, CrossAttention):
+            kind = type(layer.units).__name__
+            raise MuteError(f"the decoder's {kind} have no `cross`, whose attention could be shown")
 
         def look(_module: object, _inputs: object, weights: Tensor) -> None:
             seen.append(weights.mean((0, 2)))  # (U, B, h, T, S) → (B, T, S)
 
-        hook = layer.units.cross.dropout.register_forward_hook(look)
+        hook = cross.dropout.register_forward_hook(look)
         try:
             model.decoder(target, *model.encoder(source))
         finally:

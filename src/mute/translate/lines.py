@@ -1,6 +1,6 @@
 """Lines as the model takes them: cut into parts, and parts into batches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 BATCH_TOKENS = 2048
@@ -31,14 +31,28 @@ def batches(
         width: how many next words of each are scored at a time
         vocabulary: how many words there are
     """
-    order = sorted(chosen, key=lambda i: len(parts[i].source))
-    batch: list[int] = []
-    for index in order:
-        count, length = len(batch) + 1, len(parts[index].source) + 1
+
+    def fit(count: int, length: int) -> bool:
         scores = count * width * max(vocabulary, width * length)
-        if batch and (count * length > BATCH_TOKENS or scores > BATCH_LOGITS):
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
+        return count * length <= BATCH_TOKENS and scores <= BATCH_LOGITS
+
+    lengths = [len(parts[index].source) + 1 for index in chosen]
+    for group in by_length(lengths, fit):
+        yield [chosen[place] for place in group]
+
+
+def by_length(lengths: Sequence[int], fit: Callable[[int, int], bool]) -> Iterator[list[int]]:
+    """Places in a list of lengths, the shortest first, in groups.
+
+    Args:
+        lengths: of sentences
+        fit: whether so many, none longer than this, may be in one; a single one always may
+    """
+    group: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if group and not fit(len(group) + 1, lengths[place]):
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group

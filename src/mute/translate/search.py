@@ -208,8 +208,10 @@ class _Search:
         """The sentences in which a partial translation may still beat what has been found.
 
         Its score can only fall as it grows, and dividing by the penalty of the longest possible
-        translation raises it most: what cannot win so cannot win at all.
+        translation raises it most: what cannot win so cannot win at all. A greedy search takes the
+        end when it is the best word, whatever might have come of the second best.
         """
+        greedy = self.options.beam == 1
         longest = length_penalty(self.limits, self.options.length_penalty)
         bounds = (self.scores[:, 0] / longest.to(self.scores)).tolist()
         limits = self.limits.tolist()
@@ -217,7 +219,7 @@ class _Search:
         for index, sentence in enumerate(self.sentences):
             found = sorted((h.score for h in self.found[sentence]), reverse=True)
             enough = len(found) >= self.options.nbest
-            beaten = enough and found[self.options.nbest - 1] >= bounds[index]
+            beaten = enough and (greedy or found[self.options.nbest - 1] >= bounds[index])
             if not beaten and length < limits[index]:
                 going_on.append(index)
         return going_on

@@ -37,9 +37,10 @@ _HIDDEN = -1e9
 
 def can_be_tree(layer: MultiUnitLayer) -> bool:
     """Whether a decoder's layer has the paper's units, whose parts are known here."""
-    units, mixer = layer.units, layer.units.mixer
+    units = layer.units
     if type(units) is not Units or type(units.cross) is not CrossAttention:
         return False
+    mixer = units.mixer
     relative = mixer.relative if type(mixer) is SelfAttention else mixer
     return relative is None or type(relative) is RelativePositions
 

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 from mute.analysis.diversity import Diversity, measure_diversity, pair_sums
+from mute.errors import MuteError
 from mute.model.attention import SelfAttention
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import Transformer
@@ -125,6 +126,13 @@ def test_what_units_share_or_lack_is_missing() -> None:
     assert list(shared.overall) == ["ffn_outputs"]
     convolution = measured(double(small(units=3, unit="convolution")), padded(SENTENCES))
     assert list(convolution.overall) == ["attention_outputs", "ffn_outputs"]
+
+
+def test_units_without_the_parts_that_are_compared_are_told_of() -> None:
+    model = double(small(units=2)).eval()
+    del model.encoder.layers[0].units.mixer  # type: ignore[union-attr]
+    with pytest.raises(MuteError, match="Units: cannot be analysed without a `mixer`"):
+        measure_diversity(model, [torch.tensor([[5, 6, 3]])])
 
 
 def test_one_unit_has_no_pair() -> None:

@@ -6,17 +6,22 @@ import sys
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from mute.config import ModelConfig, UnitsConfig
 from mute.errors import MuteError
+from mute.model.bank import BankLinear
+from mute.model.context import Context
 from mute.model.kernels import LIBRARY, load_library, widths
 from mute.model.muting import keep_units
 from mute.model.transformer import Transformer
+from mute.model.units import _KINDS
 from mute.translate import lookup, tree
 from mute.translate.decoding import Decoding, NarrowDecoding, PlainDecoding
 from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
 from mute.translate.folded import Packed
+from mute.translate.forced import cross_attention
 from mute.translate.packed import PackedLinear
 from mute.translate.search import SearchOptions, beam_search
 from mute.translate.tree import FIRST_ROOM, TreeDecoding
@@ -235,6 +240,39 @@ def test_packed_weights_multiply_as_plain_ones() -> None:
     words = torch.full((3, 2), 7)
     expected = plain(model, 2).step(words)
     torch.testing.assert_close(engine.start(SOURCE, 2).step(words), expected, rtol=1e-4, atol=1e-4)
+
+
+class Bare(nn.Module):
+    """A unit of somebody's own, that has no part with a name of ours and reads its weights."""
+
+    def __init__(self, model: ModelConfig, units: UnitsConfig, *, decoder: bool) -> None:
+        super().__init__()
+        self.inner = nn.ModuleList([nn.Linear(model.d_model, model.d_model)])
+        self.bank = BankLinear(units.units, model.d_model, model.d_model)
+
+    def forward(self, seen: Tensor, x: Tensor, _context: Context, _cache: object = None) -> Tensor:
+        (inner,) = self.inner
+        assert isinstance(inner, nn.Linear)
+        return x + seen @ inner.weight + self.bank.weight.mean()
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> Transformer:
+    monkeypatch.setitem(_KINDS, "bare", Bare)
+    settings = {"unit": "bare", "decoder": {"unit": "bare"}}
+    return double(small(**settings), vocab_size=50).float().eval()
+
+
+@torch.inference_mode()
+def test_what_is_inside_of_others_units_is_left_as_it_is(bare: Transformer) -> None:
+    words = torch.full((3, 2), 7)
+    found, expected = Engine(bare).start(SOURCE, 2).step(words), plain(bare, 2).step(words)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_what_others_units_do_not_have_is_missed_in_words(bare: Transformer) -> None:
+    with pytest.raises(MuteError, match="the decoder's Bare have no `cross`"):
+        cross_attention([bare], SOURCE, SOURCE)
 
 
 def test_a_first_step_does_not_wait_for_pytorchs_compiler() -> None:

@@ -77,6 +77,35 @@ def test_beam_one_is_greedy() -> None:
         assert found[0].ids == [word for word in words[1:] if word != EOS]
 
 
+class CloseCall:
+    """A decoding that might end after a word as well as after five, and is sure of the rest."""
+
+    def __init__(self) -> None:
+        self.length = 0
+
+    def step(self, words: Tensor) -> Tensor:
+        probabilities = torch.full((*words.shape, 13), 1e-9)
+        ends = {1: 0.52, 5: 1.0}.get(self.length, 1e-9)
+        probabilities[..., EOS], probabilities[..., 5] = ends, 1 - ends
+        self.length += 1
+        return probabilities.clamp(min=1e-9).log()
+
+    def select(self, parents: Tensor) -> None:
+        """All translations are alike."""
+
+    def keep(self, sentences: Tensor) -> None:
+        """All sentences are alike."""
+
+
+def test_beam_one_takes_the_end_when_it_is_best() -> None:
+    options = SearchOptions(beam=1, length_penalty=0.6)
+    ((found,),) = search.beam_search(CloseCall(), SOURCE[1:2, :3], options)
+    assert found.ids == [5]
+    wider = SearchOptions(beam=2, length_penalty=0.6)
+    ((found,),) = search.beam_search(CloseCall(), SOURCE[1:2, :3], wider)
+    assert found.ids == [5] * 5  # whose score is better, and was looked for
+
+
 @pytest.mark.parametrize("beam", [1, 4])
 def test_batched_equals_one_by_one(beam: int) -> None:
     translator = model(units=2)
