@@ -12,7 +12,7 @@ from mute.train.checkpoint import Tensors, checkpoints, weights_of
 
 
 class WeightAverage:
-    """A second set of weights that follows the first: smoother, and about a BLEU point better.
+    """A second set of weights that follows the first: smoother than it.
 
     The first steps count less, so that the start of training does not linger: after t steps the
     average spans about the last t / 10 of them, until `decay` allows no more.
