@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from mute.analysis import captions
+from mute.analysis.muting import Muted, Muting
 from tests.integration.command import run
 from tests.integration.test_train import train
 
@@ -39,6 +41,13 @@ def report(model: Path, text: dict[str, str], tmp_path_factory: pytest.TempPathF
 def numbers(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((folder / "analysis.json").read_text())
     return found
+
+
+def muting_of(found: dict[str, Any]) -> Muting:
+    everywhere, *layers = (
+        [Muted(**unit) for unit in units] for units in (found["everywhere"], *found["layers"])
+    )
+    return Muting(**{**found, "everywhere": everywhere, "layers": layers})
 
 
 def test_all_numbers_are_there(report: Path) -> None:
@@ -109,8 +118,7 @@ def test_the_page_says_what_is_seen(report: Path) -> None:
     words = Page((report / "index.html").read_text()).words
     found = numbers(report)
     assert f"{found['diversity']['overall']['ffn_outputs']:.3f} for the FFN outputs" in words
-    worst = min(range(3), key=lambda unit: found["muting"]["everywhere"][unit]["difference"])
-    assert f"Muted in all layers, unit {worst} costs" in words
+    assert captions.of_muting(muting_of(found["muting"])) in words
     assert found["muting"]["signature"] in words
     order = " → ".join(map(str, found["stacks"][0]["orders"][1]["units"]))
     assert f"layer 1: {order}" in words

@@ -77,7 +77,7 @@ def test_a_terminal_without_the_signs_of_a_table_is_no_crash(files: dict[str, st
     ("options", "message"),
     [
         (["--tokenize", "moses"], "--tokenize moses: should be one of none, 13a"),
-        (["--method", "luck"], "--method luck: should be bootstrap or randomisation"),
+        (["--method", "luck"], "method luck: should be bootstrap or randomisation"),
     ],
 )
 def test_wrong_options_are_told(

@@ -1,7 +1,7 @@
 """Sentences about numbers: what a reader should see in the figures."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mute.analysis.diversity import PARTS, Diversity
 from mute.analysis.maps import AttentionMaps
@@ -96,19 +96,17 @@ def of_course(course: Course, *, learned_order: bool) -> str:
 def of_muting(found: Muting) -> str:
     """Which unit is missed most."""
     cost = "BLEU" if found.measure == "BLEU" else "of the mean score"
-    everywhere = min(range(len(found.everywhere)), key=lambda u: found.everywhere[u].difference)
+    everywhere = {f"unit {unit}": muted for unit, muted in enumerate(found.everywhere)}
     by_place = {
-        (layer, unit): muted
+        f"unit {unit} of layer {layer}": muted
         for layer, units in enumerate(found.layers)
         for unit, muted in enumerate(units)
     }
-    worst = min(by_place, key=lambda place: by_place[place].difference)
     text = (
         f"All units together: {_signed(f'{found.whole:.2f}')} {found.measure}, on "
         f"{found.sentences:,} sentences. "
-        f"Muted in all layers, unit {everywhere} {_missed(found.everywhere[everywhere], cost)}. "
-        f"Muted in one layer, unit {worst[1]} of layer {worst[0]} "
-        f"{_missed(by_place[worst], cost)}."
+        f"Muted in all layers, {_missed(everywhere, cost)}. "
+        f"Muted in one layer, {_missed(by_place, cost)}."
     )
     if found.measure == "score":
         return (
@@ -145,16 +143,21 @@ def _bits(rows: Iterable[Sequence[float]]) -> float:
     return sum(entropies) / len(entropies)
 
 
-def _missed(worst: Muted, measure: str) -> str:
-    found = _difference(worst, measure)
-    if worst.difference < 0:
-        return f"costs most: {found}"
-    return f"costs nothing; the others gain more, and this one {found}"
+def _missed(muted: Mapping[str, Muted], measure: str) -> str:
+    """Which of the units is missed most; none, if a reader would see the same number of each."""
+    worst = min(muted, key=lambda unit: muted[unit].difference)
+    found = f"{_difference(muted[worst])} {measure}"
+    if len(set(map(_difference, muted.values()))) == 1:
+        return f"every unit makes the same difference: {found}"
+    p = muted[worst].p
+    chance = "" if p is None else f" (p {p_value(p, equals='= ')})"
+    if muted[worst].difference < 0:
+        return f"{worst} costs most: {found}{chance}"
+    return f"{worst} costs nothing; no other gains less, and this one {found}{chance}"
 
 
-def _difference(muted: Muted, measure: str) -> str:
-    chance = "" if muted.p is None else f" (p {p_value(muted.p, equals='= ')})"
-    return f"{_signed(f'{muted.difference:+.2f}')} {measure}{chance}"
+def _difference(muted: Muted) -> str:
+    return _signed(f"{muted.difference:+.2f}")
 
 
 def _signed(number: str) -> str:

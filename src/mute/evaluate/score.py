@@ -66,10 +66,20 @@ def check_lines(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
     """Make sure that there is something to score; sacreBLEU would score the shortest.
 
     Raises:
-        MuteError: there is no line, or a reference has more or fewer than there are translations.
+        MuteError: there is no line or no reference, a reference has more or fewer lines than
+            there are translations, or one string is given as lines.
     """
+    if isinstance(hypotheses, str):
+        raise MuteError("hypotheses: should be a list of lines, not one string; write [text]")
+    if any(isinstance(each, str) for each in references):  # its characters would be the lines
+        raise MuteError(
+            "references: should be a list of references, each a list of lines; write [lines] for "
+            "a single one"
+        )
     if not hypotheses:
         raise MuteError("there is no translation to score")
+    if not references:
+        raise MuteError("there is no reference to score against; give at least one")
     for reference in references:
         if len(reference) != len(hypotheses):
             raise MuteError(

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from mute.errors import MuteError
 from mute.evaluate.counts import Counts, bleu_of, count_sentences
 from mute.evaluate.score import Tokenization
 
@@ -100,6 +101,9 @@ def compare(
         seed: equal seeds give equal results
         tokenize: see `bleu_metric`
         lowercase: ignore case
+
+    Raises:
+        MuteError: as `check_lines` and `compare_counts`.
     """
     (first, signature), (second, _) = (
         count_sentences(each, references, tokenize=tokenize, lowercase=lowercase)
@@ -117,7 +121,15 @@ def compare_counts(
     samples: int = 1000,
     seed: int = 1,
 ) -> Comparison:
-    """`compare`, by what is left when the text is gone: (N, 10) of each, and BLEU's signature."""
+    """`compare`, by what is left when the text is gone: (N, 10) of each, and BLEU's signature.
+
+    Raises:
+        MuteError: there is no such method, or nothing would be drawn.
+    """
+    if method not in get_args(Method):
+        raise MuteError(f"method {method}: should be {' or '.join(get_args(Method))}")
+    if samples < 1:
+        raise MuteError(f"samples {samples}: should be at least 1")
     observed = _difference(baseline.sum(0), system.sum(0))
     random = np.random.default_rng(seed)
     drawn = np.array([_difference(*each) for each in _bootstrap(baseline, system, samples, random)])

@@ -1,6 +1,7 @@
 """Muting units: a trained model that goes on without some of them, to see what they do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -11,16 +12,24 @@ from mute.model.transformer import Transformer
 
 Kept = Sequence[int] | Mapping[int, Sequence[int]]
 """Units that stay, from 0: in every encoder layer, or by the layer, also from 0."""
+_CANCELLED = 0.1
+"""Weights whose sum is a smaller share of their sizes' cancel each other out."""
 
 
 def keep_units(model: Transformer, kept: Kept) -> None:
     """Mute all units of the encoder but those kept; layers not named stay whole.
 
     Raises:
-        MuteError: there is no such layer or unit, or none would be left.
+        MuteError: there is no such layer or unit, none would be left, or what is given are no
+            numbers.
     """
     layers = model.encoder.layers
     by_layer = kept if isinstance(kept, Mapping) else dict.fromkeys(range(len(layers)), kept)
+    if not all(map(_are_numbers, (by_layer, *by_layer.values()))):
+        raise MuteError(
+            f"units {kept!r}: should be a list of numbers, as in [0, 2], or lists by the layer, as "
+            f"in {{0: [0, 2]}}"
+        )
     for index, units in by_layer.items():
         if not 0 <= index < len(layers):
             raise MuteError(
@@ -28,7 +37,14 @@ def keep_units(model: Transformer, kept: Kept) -> None:
             )
         fusion = layers[index].fusion  # of a layer as it is trained, or as it translates
         assert isinstance(fusion, Fusion)
-        layers[index].fusion = _without_the_others(fusion, units, index)
+        layers[index].fusion = _without_the_others(fusion, list(units), index)
+
+
+def _are_numbers(units: object) -> bool:
+    """A string is a sequence too, and True and False are numbers: neither means units."""
+    return isinstance(units, Collection) and all(
+        isinstance(unit, Integral) and not isinstance(unit, bool) for unit in units
+    )
 
 
 def _without_the_others(fusion: Fusion, units: Sequence[int], layer: int) -> Fusion:
@@ -47,13 +63,23 @@ def _without_the_others(fusion: Fusion, units: Sequence[int], layer: int) -> Fus
 def renormalised(coefficients: Tensor, units: Sequence[int]) -> Tensor:
     """(I,) → (I,): zero for muted units; the others are scaled to the sum that all had.
 
-    The sum is what the layer's residual path is multiplied by, so it must stay. Weights that
-    cancel each other out cannot be scaled to it: then the kept units count alike.
+    The sum is what the layer's residual path is multiplied by, so it must stay. Weights can be
+    negative, though. If those kept cancel each other out, or sum up to the other sign, scaling
+    would blow them up or turn every unit into its opposite: then they count alike. If all weights
+    together cancel out, there is no sum to scale to that would not mute the kept units as well:
+    then these stay as they are.
     """
     kept = torch.zeros_like(coefficients)
     kept[list(units)] = coefficients[list(units)]
     total, left = coefficients.sum(), kept.sum()
-    if left / total < 1e-3:
-        kept[list(units)] = 1 / len(set(units))
-        left = torch.ones_like(total)
+    if _cancel_out(coefficients):
+        return kept
+    if left * total < 0 or _cancel_out(kept):
+        kept[list(units)] = total / len(set(units))
+        return kept
     return kept * (total / left)
+
+
+def _cancel_out(weights: Tensor) -> bool:
+    """Whether nearly nothing is left of the weights in their sum; nothing is of zeros, either."""
+    return bool(weights.sum().abs() <= _CANCELLED * weights.abs().sum())

@@ -32,7 +32,11 @@ MOST_SCORED = 2048
 
 
 class Translator:
-    """One model, or several that translate together, with their tokenizer."""
+    """One model, or several that translate together, with their tokenizer.
+
+    It is made of the weights as they are now: after training on, make a new one. A model that is
+    being trained stays in training mode, since what translates is a copy that shares its weights.
+    """
 
     def __init__(
         self,
@@ -42,9 +46,8 @@ class Translator:
         compute: Compute = "float32",
         shortlist: Shortlist | None = None,
     ) -> None:
-        self.models = [models] if isinstance(models, Transformer) else list(models)
-        for model in self.models:
-            model.eval()
+        given = [models] if isinstance(models, Transformer) else models
+        self.models = [shared_copy(model).eval() for model in given]
         self.tokenizer, self.max_length, self.shortlist = tokenizer, max_length, shortlist
         self.engines = [Engine(model, compute) for model in self.models]
         self.device = next(self.models[0].parameters()).device
@@ -76,7 +79,8 @@ class Translator:
             max_length: pieces that it has at most; if None, twice the source's and ten, both
                 ends counted
             no_repeat: the length of sequences of pieces that may occur once only; 0 for no rule
-            sampling: draw translations instead of searching for the best
+            sampling: draw translations instead of searching for the best, as a
+                `mute.translate.sampling.Sampling` says
             prefixes: what each translation has to begin with; empty for nothing
             attention: add what each piece looked at
             strict: refuse lines that are too long for the model, instead of splitting them
@@ -86,6 +90,11 @@ class Translator:
             MuteError: the options contradict each other, or one is not what it should be.
         """
         _refuse_single_text(lines=lines, prefixes=prefixes)
+        if sampling and not isinstance(sampling, Sampling):
+            raise MuteError(
+                f"sampling {sampling}: should be None or mute.translate.sampling.Sampling(), as in "
+                f"Sampling(temperature=0.8)"
+            )
         _at_least(1, beam=beam, nbest=nbest)
         _at_least(0, length_penalty=length_penalty, min_length=min_length, no_repeat=no_repeat)
         if max_length is not None and max_length < min_length:
@@ -129,9 +138,11 @@ class Translator:
 
         Raises:
             LineError: a line or its translation is too long to be scored in one piece.
-            MuteError: there are not as many translations as sentences, or one string is given.
+            MuteError: there are not as many translations as sentences, one string is given, or
+                the length penalty is below 0.
         """
         _refuse_single_text(sources=sources, targets=targets)
+        _at_least(0, length_penalty=length_penalty)
         if len(sources) != len(targets):
             raise MuteError(f"{len(targets)} translations of {len(sources)} lines")
         encode = self.tokenizer.encode

@@ -82,8 +82,16 @@ def test_the_unit_that_is_missed_most_is_named() -> None:
 def test_a_unit_that_is_better_muted_does_not_cost() -> None:
     found = Muting("BLEU", "", 200, 30.0, muting(0.5, 0.3, p=0.2), [muting(0.4, -0.1, p=0.2)])
     text = captions.of_muting(found)
-    assert "unit 1 costs nothing; the others gain more, and this one +0.30 BLEU" in text
+    assert "unit 1 costs nothing; no other gains less, and this one +0.30 BLEU" in text
     assert "unit 1 of layer 0 costs most: −0.10 BLEU" in text
+
+
+def test_units_that_make_no_difference_are_not_ranked() -> None:
+    found = Muting("BLEU", "", 200, 0.0, muting(0, 0, p=1.0), [muting(0.001, 0.002, p=0.9)])
+    text = captions.of_muting(found)
+    assert "Muted in all layers, every unit makes the same difference: +0.00 BLEU." in text
+    assert "Muted in one layer, every unit makes the same difference: +0.00 BLEU." in text
+    assert "gain" not in text
 
 
 def test_without_references_there_is_no_talk_of_chance() -> None:

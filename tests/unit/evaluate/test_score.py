@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -24,10 +25,14 @@ def test_scores_carry_their_signature() -> None:
     [
         (HYP, [REF, REF[:1]], "there are 2 translations, but a reference has 1 lines"),
         ([], [[]], "there is no translation to score"),
+        (HYP, [], "there is no reference to score against; give at least one"),
+        (HYP, REF, "references: should be a list of references, each a list of lines"),
+        (HYP, REF[0], "references: should be a list of references, each a list of lines"),
+        (HYP[0], [REF], "hypotheses: should be a list of lines, not one string"),
     ],
 )
 def test_no_line_is_left_out_of_a_score(
-    hypotheses: list[str], references: list[list[str]], message: str
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], message: str
 ) -> None:
     for metric in (bleu, chrf):
         with pytest.raises(MuteError, match=message):

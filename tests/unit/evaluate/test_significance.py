@@ -1,10 +1,11 @@
 import random
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from sacrebleu.significance import PairedTest
 
+from mute.errors import MuteError
 from mute.evaluate import significance
 from mute.evaluate.score import bleu, bleu_metric
 from mute.evaluate.significance import Method, compare, p_value
@@ -149,6 +150,21 @@ def test_p_agrees_with_sacrebleus(
 )
 def test_a_written_p_never_contradicts_the_verdict(p: float, written: str) -> None:
     assert p_value(p, equals="= ") == written
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "randomization"}, "method randomization: should be bootstrap or randomisation"),
+        ({"samples": 0}, "samples 0: should be at least 1"),
+        ({"samples": -3}, "samples -3: should be at least 1"),
+    ],
+)
+def test_a_test_that_there_is_not_is_refused(
+    options: dict[str, Any], message: str, references: list[str]
+) -> None:
+    with pytest.raises(MuteError, match=message):
+        compare(references, references, [references], **options)
 
 
 def test_many_samples_are_drawn_as_few_are(

@@ -1,3 +1,6 @@
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 
@@ -46,9 +49,37 @@ def test_the_residual_keeps_its_weight() -> None:
     torch.testing.assert_close(kept, torch.tensor([0, 0.8, 0, 0.4]))
 
 
-def test_weights_that_cancel_out_count_alike() -> None:
-    kept = renormalised(torch.tensor([0.5, -0.5, 1.0]), [0, 1])
-    torch.testing.assert_close(kept, torch.tensor([0.5, 0.5, 0]))
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ([0.5, -0.5, 1.0], [0.5, 0.5, 0.0]),
+        ([0.5, -0.49, 0.99], [0.5, 0.5, 0.0]),
+        ([0.49, -0.5, 1.01], [0.5, 0.5, 0.0]),
+        ([-0.1, -0.2, 1.3], [0.5, 0.5, 0.0]),
+        ([0.5, 0.4, -1.9], [-0.5, -0.5, 0.0]),
+        ([0.0, 0.0, 1.0], [0.5, 0.5, 0.0]),
+    ],
+    ids=["exactly", "nearly", "below 0", "other sign", "negative sum", "nothing left"],
+)
+def test_weights_that_cannot_be_scaled_count_alike(
+    weights: list[float], expected: list[float]
+) -> None:
+    kept = renormalised(torch.tensor(weights), [0, 1])
+    torch.testing.assert_close(kept, torch.tensor(expected))
+
+
+def test_a_negative_weight_that_leaves_a_sum_is_scaled() -> None:
+    kept = renormalised(torch.tensor([0.6, -0.1, 0.5]), [0, 1])
+    torch.testing.assert_close(kept, torch.tensor([1.2, -0.2, 0]))
+
+
+@pytest.mark.parametrize(
+    "weights", [[1.0, -1.0, 0.0], [0.5, 0.5, -1.0], [0.1, 0.2, -0.3], [0.0, 0.0, 0.0]]
+)
+def test_without_a_sum_the_kept_weights_stay(weights: list[float]) -> None:
+    kept = renormalised(torch.tensor(weights), [0, 1])
+    assert torch.equal(kept, torch.tensor([*weights[:2], 0.0]))
+    assert torch.equal(renormalised(torch.tensor(weights), [0, 1, 2]), torch.tensor(weights))
 
 
 @pytest.mark.parametrize(
@@ -63,3 +94,23 @@ def test_weights_that_cancel_out_count_alike() -> None:
 def test_what_is_not_there_is_named(kept: list[int] | dict[int, list[int]], message: str) -> None:
     with pytest.raises(MuteError, match=message):
         keep_units(double(small(units=3)), kept)
+
+
+@pytest.mark.parametrize(
+    "kept", ["0,2", ["0"], 0, {0: 1}, {"0": [1]}, {0: "1"}, [True, False, True]], ids=repr
+)
+def test_units_that_are_no_numbers_are_told_how_to_write_them(kept: Any) -> None:
+    with pytest.raises(MuteError) as caught:
+        keep_units(double(small(units=3)), kept)
+    assert str(caught.value) == (
+        f"units {kept!r}: should be a list of numbers, as in [0, 2], or lists by the layer, as in "
+        "{0: [0, 2]}"
+    )
+
+
+def test_any_collection_of_numbers_is_one_of_units() -> None:
+    for kept in ([0, 2], (0, 2), range(0, 3, 2), {0, 2}, np.array([0, 2])):
+        model = double(small(units=3))
+        keep_units(model, kept)  # type: ignore[arg-type]
+        left = [layer.fusion().nonzero().flatten().tolist() for layer in model.multi_unit_layers()]
+        assert left[:2] == [[0, 2], [0, 2]]

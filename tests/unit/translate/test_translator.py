@@ -116,6 +116,19 @@ def test_damaged_weights_of_the_decoder_are_told(tokenizer: Tokenizer, way: str)
         ways[way]()
 
 
+def test_a_model_in_training_stays_so_and_its_weights_are_not_copied(tokenizer: Tokenizer) -> None:
+    model = model_for(tokenizer, dropout=0.5, units=2, bias=["identity", "mask"]).train()
+    translator = Translator([model, model], tokenizer)
+    assert all(part.training for part in model.modules())
+    assert not any(part.training for each in translator.models for part in each.modules())
+    own = {name: id(value) for name, value in model.named_parameters()}
+    for each in translator.models:
+        assert {name: id(value) for name, value in each.named_parameters()} == own
+    assert translator.translate(LINES) == translator.translate(LINES)
+    assert translator.score(LINES, LINES) == translator.score(LINES, LINES)
+    assert model.training
+
+
 def test_scores_of_a_batch_are_those_of_each_alone(translator: Translator) -> None:
     targets = ["Der Hund schläft.", "Nein", "Er sieht das alte Haus im Garten.", "Ja"]
     together = translator.score(LINES, targets, length_penalty=0)
@@ -319,6 +332,14 @@ def test_numbers_that_mean_nothing_are_refused(
 ) -> None:
     with pytest.raises(MuteError, match=message):
         translator.translate(LINES, **options)  # type: ignore[arg-type]
+    if "length_penalty" in options:
+        with pytest.raises(MuteError, match=message):
+            translator.score(LINES, LINES, **options)
+
+
+def test_what_is_no_sampling_is_told_what_to_pass(translator: Translator) -> None:
+    with pytest.raises(MuteError, match=r"sampling True: .* mute\.translate\.sampling\.Sampling\("):
+        translator.translate(LINES, sampling=True)  # type: ignore[arg-type]
 
 
 def test_loading_no_model_is_refused() -> None:
