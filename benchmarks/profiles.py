@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
+from comparison import COMPUTES
 from contenders import Mute, Search
 from outcome import ROOT, mistakes_told, save
 from torch.profiler import ProfilerActivity, profile
@@ -22,10 +23,8 @@ from mute.bench.training import TimedTrainer
 from mute.configfile import load_config
 from mute.data.batching import Batch
 from mute.runtime import keep_freed_memory
-from mute.translate.engine import Compute
 
 SHOWN = 12
-COMPUTES: tuple[Compute, ...] = ("float32", "int8")
 SYSTEMS = {"one unit": "relative", "4 units + bias + seq": "seq"}
 STEPS = 8
 

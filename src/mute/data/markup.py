@@ -3,7 +3,7 @@
 import html
 import re
 
-_ENDLESS = re.compile(r"&#[0-9]{8,};?")  # no character has such a number
+_ENDLESS = re.compile(r"&#0*[1-9][0-9]{7,};?")  # no character has such a number
 
 
 def unescape(text: str) -> str:

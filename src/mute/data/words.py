@@ -66,6 +66,10 @@ class MosesWords(Words):
             _DOTS_AT_ONCE if each == _DOTS else each for each in self._normalizer.substitutions
         ]
         self._tokenizer = MosesTokenizer(language)
+        # Left alone, it makes a set of all letters anew for every word with dots in it.
+        letters, small = frozenset(self._tokenizer.IsAlpha), frozenset(self._tokenizer.IsLower)
+        self._tokenizer.isanyalpha = lambda word: not letters.isdisjoint(word)
+        self._tokenizer.islower = small.issuperset
         self._detokenizer = MosesDetokenizer(language)
 
     def split(self, text: str) -> list[str]:

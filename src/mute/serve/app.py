@@ -79,9 +79,8 @@ def create_app(server: Server, cors: Sequence[str] = ()) -> FastAPI:
     app.add_exception_handler(RefusalError, _refuse)
     app.add_exception_handler(HTTPException, _explain)
     app.add_exception_handler(Exception, _apologise)
-    if STATIC.is_dir():
-        app.mount("/static", PageFiles(directory=STATIC))
-        app.add_api_route("/", _page, methods=["GET", "HEAD"], include_in_schema=False)
+    app.mount("/static", PageFiles(directory=STATIC))
+    app.add_api_route("/", _page, methods=["GET", "HEAD"], include_in_schema=False)
     return app
 
 

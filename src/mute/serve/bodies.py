@@ -22,7 +22,9 @@ FORM, MULTIPART, JSON = (
 )
 
 OTHER_FIELDS = 20
-"""That a form may have beside its texts."""
+"""That a request may have beside its texts."""
+OTHER_ENTRIES = 1000
+"""That a field may have which is no list of texts: units, by the layer."""
 
 Question = TypeVar("Question", bound=BaseModel)
 
@@ -55,7 +57,7 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
         raise RefusalError(GONE, "the client is gone") from None
     if kind == JSON:
         fields = _fields_of_json(body)
-        _check_lengths(fields, limits.texts)
+        _check_entries(fields, limits.texts)
         return fields
     if kind == FORM:
         pairs = _pairs_of_form(body, limits.texts + OTHER_FIELDS)
@@ -81,7 +83,9 @@ def validated(question: type[Question], fields: dict[str, Any], status: int) -> 
     try:
         return question.model_validate(fields)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        mistakes = error.errors(include_url=False, include_input=False)
+    # The deepest: of a list with a wrong entry, pydantic also says that it is no single text.
+    first = max(mistakes, key=lambda mistake: len(mistake["loc"]))
     name = ".".join(
         str(part) for i, part in enumerate(first["loc"]) if i == 0 or isinstance(part, int)
     )
@@ -135,15 +139,22 @@ def _fields_of_json(body: bytes) -> dict[str, Any]:
     return fields
 
 
-def _check_lengths(value: dict[str, Any], most: int, name: str = "") -> None:
-    """Refuse long lists before anyone looks at what they hold: each wrong entry costs memory."""
-    for key, inner in value.items():
-        if isinstance(inner, list | dict) and len(inner) > most:
-            raise RefusalError(
-                413, f"{name or key}: {len(inner):,} entries, but at most {most:,} at once"
-            )
-        if isinstance(inner, dict) and not name:  # no question is nested more deeply
-            _check_lengths(inner, most, key)
+def _check_entries(fields: dict[str, Any], most_texts: int) -> None:
+    """Refuse what holds too much before anyone looks at it: each wrong entry costs memory."""
+    if len(fields) > OTHER_FIELDS:
+        raise RefusalError(413, f"more than {OTHER_FIELDS:,} fields")
+    for name, value in fields.items():
+        count, most = _entries(value), most_texts if name == "q" else OTHER_ENTRIES
+        if count > most:
+            raise RefusalError(413, f"{name}: {count:,} entries, but at most {most:,} at once")
+
+
+def _entries(value: object) -> int:
+    """Of a list or an object, and of those inside; no question is nested more deeply."""
+    if not isinstance(value, list | dict):
+        return 0
+    inside = value.values() if isinstance(value, dict) else value
+    return len(value) + sum(len(each) for each in inside if isinstance(each, list | dict))
 
 
 def _pairs_of_form(body: bytes, most: int) -> Iterable[tuple[str, str]]:

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
-from starlette.concurrency import run_in_threadpool
 
 from mute.errors import MuteError
 from mute.serve import questions as ask
@@ -21,7 +20,7 @@ from mute.serve.metrics import Metrics
 from mute.serve.served import AUTO, Gallery, Served, UnknownModelError, guess_source
 from mute.serve.texts import parse
 from mute.serve.variants import Muted, Variants, muted_units
-from mute.serve.work import Assignment, Translate, assign, do
+from mute.serve.work import Assignment, Translate, aside, assign, do, in_time
 
 Question = TypeVar("Question", bound=BaseModel)
 
@@ -91,15 +90,16 @@ async def translate(request: Request) -> JSONResponse:
     question = await server.read(request, ask.TranslateQuestion, 400)
     texts = [question.q] if isinstance(question.q, str) else question.q
     _check_size(texts, server.limits)
-    plan = await run_in_threadpool(_plan, server, question, texts)
-    by_model: dict[Served, list[Assignment]] = {}
-    for assignment in plan.assignments:
-        by_model.setdefault(assignment.served, []).append(assignment)
-    tasks = [
-        (_task(server, question, served), [line for a in group for line in a.lines])
-        for served, group in by_model.items()
-    ]
-    done = await do(request, server.batcher, tasks, server.limits)
+    async with in_time(server.limits):
+        plan = await aside(_plan, server, question, texts)
+        by_model: dict[Served, list[Assignment]] = {}
+        for assignment in plan.assignments:
+            by_model.setdefault(assignment.served, []).append(assignment)
+        tasks = [
+            (_task(server, question, served), [line for a in group for line in a.lines])
+            for served, group in by_model.items()
+        ]
+        done = await do(request, server.batcher, tasks)
     results = {served: iter(found) for served, found in zip(by_model, done, strict=True)}
     finished = [
         a.finish([next(results[a.served]) for _ in a.lines], question.alternatives)
@@ -169,7 +169,7 @@ async def languages(request: Request) -> list[ask.Language]:
 @routes.post(
     "/detect",
     response_model=list[ask.Detection],
-    responses=_problems(400, 403, 408, 413, 415, 500),
+    responses=_problems(400, 403, 408, 413, 415, 500, 504),
     openapi_extra=ask.body_of(ask.DetectQuestion, JSON, FORM, MULTIPART),
 )
 async def detect(request: Request) -> JSONResponse:
@@ -177,7 +177,8 @@ async def detect(request: Request) -> JSONResponse:
     server = _server(request)
     question = await server.read(request, ask.DetectQuestion, 400)
     _check_size([question.q], server.limits)
-    guesses = await run_in_threadpool(guess_source, question.q, server.gallery.models)
+    async with in_time(server.limits):
+        guesses = await aside(guess_source, question.q, server.gallery.models)
     return JSONResponse([_detection(guess) for guess in guesses])
 
 
@@ -228,9 +229,10 @@ async def inspect(request: Request) -> JSONResponse:
     server = _server(request)
     question = await server.read(request, ask.InspectQuestion, 422)
     _check_size([question.q], server.limits)
-    served, muted = await run_in_threadpool(_to_inspect, server, question)
-    task = Inspect(server.variants, served, muted, question.beam, question.nbest)
-    ((answer,),) = await do(request, server.batcher, [(task, [question.q])], server.limits)
+    async with in_time(server.limits):
+        served, muted = await aside(_to_inspect, server, question)
+        task = Inspect(server.variants, served, muted, question.beam, question.nbest)
+        ((answer,),) = await do(request, server.batcher, [(task, [question.q])])
     return JSONResponse(answer)
 
 

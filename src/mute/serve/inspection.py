@@ -1,6 +1,5 @@
 """Looking into a model while it translates, some of its units muted."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,32 +10,19 @@ from mute.data.batching import pad
 from mute.data.vocabulary import EOS, SPECIALS
 from mute.model.fusion import LearnedOrder
 from mute.model.layer import MultiUnitLayer
-from mute.serve.served import Served
-from mute.serve.variants import Muted, Variants
+from mute.serve.work import Asked
 from mute.translate.translator import Translator
 
 DIGITS = 4
 """Of attention weights: more cannot be seen, and would double the answer."""
 
 
-@dataclass(frozen=True)
-class Inspect:
+class Inspect(Asked):
     """A task for the batcher: lines are looked into one by one."""
-
-    variants: Variants
-    served: Served
-    muted: Muted
-    beam: int
-    nbest: int
-
-    @property
-    def width(self) -> int:
-        """How many translations of a line are worked on at a time."""
-        return max(self.beam, self.nbest)
 
     def __call__(self, lines: list[str]) -> list[dict[str, Any]]:
         """What `POST /v1/inspect` answers, for each line."""
-        translator = self.variants.get(self.served, self.muted)
+        translator = self.translator
         found = translator.translate(lines, self.beam, nbest=self.nbest, attention=True)
         answers = []
         for line, translation in zip(lines, found, strict=True):

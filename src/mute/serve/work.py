@@ -1,13 +1,15 @@
 """From texts to batches and back: what a request asks of the translating thread."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from anyio import to_thread
 from fastapi import Request
 
 from mute.serve.batcher import Batcher, QueueClosedError, QueueFullError, Task
@@ -19,13 +21,16 @@ from mute.serve.texts import Text
 from mute.serve.variants import Muted, Variants
 from mute.translate.splitting import split_line
 from mute.translate.translation import Translation
+from mute.translate.translator import Translator
 
 RETRY_AFTER = {"Retry-After": "1"}
 
+Answer = TypeVar("Answer")
+
 
 @dataclass(frozen=True)
-class Translate:
-    """A task for the batcher."""
+class Asked:
+    """What a task for the batcher is told: who translates, without which units, and how."""
 
     variants: Variants
     served: Served
@@ -38,10 +43,18 @@ class Translate:
         """How many translations of a line are worked on at a time."""
         return max(self.beam, self.nbest)
 
+    @property
+    def translator(self) -> Translator:
+        """The one of the model, with its units muted."""
+        return self.variants.get(self.served, self.muted)
+
+
+class Translate(Asked):
+    """A task for the batcher."""
+
     def __call__(self, lines: list[str]) -> list[Translation]:
         """The translations of some lines."""
-        translator = self.variants.get(self.served, self.muted)
-        return translator.translate(lines, self.beam, nbest=self.nbest)
+        return self.translator.translate(lines, self.beam, nbest=self.nbest)
 
 
 class Finished(NamedTuple):
@@ -98,21 +111,46 @@ def _parts(line: str, served: Served) -> list[str]:
     )
 
 
+@asynccontextmanager
+async def in_time(limits: Limits) -> AsyncIterator[None]:
+    """What is inside ends within the time that an answer may take.
+
+    Raises:
+        RefusalError: it does not.
+    """
+    try:
+        async with asyncio.timeout(limits.timeout):
+            yield
+    except TimeoutError:
+        raise RefusalError(
+            504,
+            f"not translated within {limits.timeout:g} seconds; send less text, or try again later",
+        ) from None
+
+
+async def aside(work: Callable[..., Answer], *given: object) -> Answer:
+    """Do something in another thread, so that other requests go on; nobody waits for it too long.
+
+    If the time is over, the thread is left to itself.
+    """
+    return await to_thread.run_sync(partial(work, *given), abandon_on_cancel=True)
+
+
 async def do(
-    request: Request, batcher: Batcher, tasks: Sequence[tuple[Task, Sequence[str]]], limits: Limits
+    request: Request, batcher: Batcher, tasks: Sequence[tuple[Task, Sequence[str]]]
 ) -> list[list[Any]]:
     """Wait until the translating thread has done some tasks with their lines.
 
     If the time is over or the client goes away, what has not been begun is not done.
 
     Raises:
-        RefusalError: it could not be done, or not in time.
+        RefusalError: it could not be done.
     """
     futures: list[Future[list[Any]]] = []
     try:
         for task, lines in tasks:  # one by one: what was taken before a refusal is cancelled
             futures.append(batcher.submit(task, lines))
-        return await _first_of(request, futures, limits.timeout)
+        return await _first_of(request, futures)
     except QueueFullError:
         raise RefusalError(
             503, "too many requests are waiting; try again in a moment", RETRY_AFTER
@@ -124,22 +162,16 @@ async def do(
             future.cancel()
 
 
-async def _first_of(
-    request: Request, futures: Sequence[Future[list[Any]]], timeout: float
-) -> list[list[Any]]:
-    """The results, unless the time is over or the client is gone before."""
+async def _first_of(request: Request, futures: Sequence[Future[list[Any]]]) -> list[list[Any]]:
+    """The results, unless the client is gone before."""
     results = asyncio.ensure_future(_all(futures))
     gone = asyncio.ensure_future(_disconnected(request))
     either: set[asyncio.Future[Any]] = {results, gone}
     try:
-        done, _ = await asyncio.wait(either, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if results in done:
             return results.result()
-        if gone in done:
-            raise RefusalError(GONE, "the client is gone")
-        raise RefusalError(
-            504, f"not translated within {timeout:g} seconds; send less text, or try again later"
-        )
+        raise RefusalError(GONE, "the client is gone")
     finally:
         gone.cancel()
         results.cancel()

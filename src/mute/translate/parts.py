@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mute.errors import MuteError
-from mute.translate.stream import Job, pack, survey
+from mute.files import try_to_lock
+from mute.translate.stream import Content, Job, pack, survey
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -49,19 +50,26 @@ def work_in_parts(job: Job, output: Path, identity: Mapping[str, Any], share: Sh
         share: of this process
 
     Raises:
-        MuteError: as `Job.rows`; a file cannot be written; or what was begun is another job.
+        MuteError: as `Job.rows`; a file cannot be written; what was begun is another job; or
+            another process is at it.
     """
     content = survey(job)
     parts = Parts(output, share)
-    parts.claim(
-        {
-            "format": FORMAT,
-            **identity,
-            "lines": content.lines,
-            "text": content.digest(),
-            "lines of a part": job.lines_at_once,
-        }
-    )
+    with parts.alone():
+        parts.claim(
+            {
+                "format": FORMAT,
+                **identity,
+                "lines": content.lines,
+                "text": content.digest(),
+                "lines of a part": job.lines_at_once,
+            }
+        )
+        _work(job, parts, content)
+
+
+def _work(job: Job, parts: "Parts", content: Content) -> None:
+    share = parts.share
 
     def tell() -> None:
         job.watch(min(len(parts.finished()) * job.lines_at_once, content.lines), content.lines)
@@ -70,7 +78,7 @@ def work_in_parts(job: Job, output: Path, identity: Mapping[str, Any], share: Sh
     finished = parts.finished()
     for number, (first, rows) in enumerate(job.blocks(content)):
         if number % share.world == share.rank and number not in finished:
-            parts.save(number, job.do(first, rows, output.suffix))
+            parts.save(number, job.do(first, rows, parts.output.suffix))
             tell()
     if share.rank == 0:
         parts.wait_for_others(tell)
@@ -91,6 +99,27 @@ class Parts:
         self.output, self.share = output, share
         self.folder = output.with_name(f"{output.name}.parts")
         self._launcher = os.getppid() if "TORCHELASTIC_RUN_ID" in os.environ else None
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep another run of the same command away; the first process does it for all.
+
+        Raises:
+            MuteError: one is at it, or the folder cannot be written.
+        """
+        if self.share.rank > 0:
+            yield
+            return
+        with self._explained():
+            self.folder.mkdir(exist_ok=True)
+            lock = (self.folder / ".lock").open("w")
+        with lock:
+            if not try_to_lock(lock):
+                raise MuteError(
+                    f"{self.folder}: another process is at this text; wait for it to end, or "
+                    f"choose another output"
+                )
+            yield
 
     def claim(self, identity: Mapping[str, Any]) -> None:
         """Begin a job, or make sure that what was begun is the same; only the first begins.

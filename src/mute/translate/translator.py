@@ -12,7 +12,7 @@ from mute.data.batching import pad
 from mute.data.tokenizer import Tokenizer, same_vocabulary
 from mute.data.vocabulary import BOS, EOS, SPECIALS, UNK
 from mute.errors import MuteError
-from mute.model.folder import load_model, max_length_of, model_folder
+from mute.model.folder import load_model, max_length_of
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
 from mute.runtime import choose_device, keep_freed_memory, seed_of
@@ -347,6 +347,6 @@ def load(
     likely = None
     if shortlist:
         sizes = tokenizer.source_size, tokenizer.target_size
-        likely = load_shortlist(model_folder(models[0]), *sizes)
+        likely = load_shortlist(models[0], *sizes)
     longest = min(max_length_of(model) for model in models)
     return Translator(networks, tokenizer, longest, compute, likely)

@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from mute.serve import calls
 from mute.serve.app import create_app
 from mute.serve.calls import Server
 from mute.serve.limits import Limits
@@ -53,6 +54,22 @@ def test_a_request_that_takes_too_long_is_told_so_and_not_done_later(slow: Slow)
             assert "within 0.2 seconds" in response.json()["error"]
         slow.gate.set()
     assert slow.lines == ["A cat."]
+
+
+def test_the_time_counts_from_the_first_look_at_a_text(
+    slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To cut a text into sentences and words may take long by itself."""
+    planned = threading.Event()
+
+    def plan(*_: object) -> None:
+        assert planned.wait(10)
+
+    monkeypatch.setattr(calls, "_plan", plan)
+    with TestClient(slow_app(slow, timeout=0.2)) as client:
+        response = client.post("/translate", json=QUESTION)
+        assert response.status_code == 504
+        planned.set()
 
 
 def test_a_full_queue_asks_to_come_back(slow: Slow) -> None:

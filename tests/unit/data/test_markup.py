@@ -9,11 +9,12 @@ from mute.data.markup import unescape
         ("a &lt; b &amp; c", "a < b & c"),
         ("5 &#8364;, 6 &#x20ac;", "5 €, 6 €"),
         ("&#99999999;", "\ufffd"),
+        ("&#0000000065;", "A"),
         (f"a&#{'9' * 5000};b", "a\ufffdb"),
         (f"a&#x{'f' * 5000};b", "a\ufffdb"),
         ("AT&T; &;", "AT&T; &;"),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_characters_that_are_spelled_out_are_read(text: str, meant: str) -> None:
     assert unescape(text) == meant

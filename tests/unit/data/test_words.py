@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sacremoses import MosesPunctNormalizer
+from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
 from mute.data.words import MosesWords
 
@@ -19,6 +19,18 @@ def test_no_pattern_costs_the_square_of_a_run_of_dots(language: str) -> None:
     words = MosesWords(language)
     assert SLOW not in dict(words._normalizer.substitutions)
     assert "".join(words.split("…" * 50_000)) == "." * 150_000
+
+
+@given(st.text("..'a.Bé m5"))
+def test_words_with_dots_are_cut_as_sacremoses_does(text: str) -> None:
+    theirs = MosesTokenizer("de").tokenize(THEIRS.normalize(text), escape=False)
+    assert MosesWords("de").split(text) == theirs
+
+
+def test_all_letters_are_not_looked_up_for_every_word_with_dots() -> None:
+    words = MosesWords("de")
+    words._tokenizer.IsAlpha = words._tokenizer.IsLower = None  # or sets are made of them
+    assert words.split("um 5 a.m. und ...'.") != []
 
 
 @given(st.text('..""< a,…»\n'))

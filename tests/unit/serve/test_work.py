@@ -8,7 +8,6 @@ from fastapi import Request
 
 from mute.serve.batcher import Batcher, QueueFullError, Task
 from mute.serve.bodies import RefusalError
-from mute.serve.limits import Limits
 from mute.serve.work import do
 
 
@@ -39,5 +38,5 @@ def test_what_was_queued_before_the_queue_was_full_is_not_done() -> None:
     tasks: list[tuple[Task, list[str]]] = [(Same(), ["one"]), (Same(), ["two"])]
     request = Request({"type": "http"})
     with pytest.raises(RefusalError, match="too many requests are waiting"):
-        asyncio.run(do(request, cast("Batcher", queue), tasks, Limits()))
+        asyncio.run(do(request, cast("Batcher", queue), tasks))
     assert queue.taken[0].cancelled()

@@ -193,6 +193,17 @@ def test_a_run_with_other_processes_goes_on_with_the_same_parts() -> None:
     assert Path("out").read_text() == EXPECTED
 
 
+def test_the_same_command_twice_at_once_is_told_so_and_harms_nothing() -> None:
+    def meanwhile(first: int, rows: list[Row]) -> list[str]:
+        if first == 1:
+            with pytest.raises(MuteError, match="another process is at this text; wait for it"):
+                go(Louder())
+        return Louder()(first, rows)
+
+    go(meanwhile)
+    assert Path("out").read_text() == EXPECTED
+
+
 def test_another_job_is_refused_and_what_was_begun_is_kept() -> None:
     with pytest.raises(_Killed):
         go(Louder(5))
