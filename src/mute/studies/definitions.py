@@ -169,8 +169,8 @@ def _by_recipe(name: str, label: str, changes: tuple[str, ...]) -> list[System]:
     ]
 
 
-# Every unit has dropout of its own, so their sum has a quarter of its noise; leaving out whole
-# units makes up for it (Fan et al. 2020).
+# Every unit has dropout of its own, so its noise in the mean of four has a quarter of the variance;
+# leaving out whole units makes up for it (Fan et al. 2020).
 _DROP_BRANCH = System(
     f"{SEQ.name}-drop-branch",
     f"{SEQ.label}, mixed lengths, drop-branch 0.3",
