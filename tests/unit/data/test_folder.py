@@ -1,5 +1,3 @@
-import errno
-import fcntl
 from pathlib import Path
 
 import pytest
@@ -7,13 +5,8 @@ import pytest
 from mute.data.folder import exclusive, replaced
 
 
-def test_a_disk_without_locks_is_no_obstacle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
+@pytest.mark.usefixtures("disk_without_locks")
+def test_a_disk_without_locks_is_no_obstacle(tmp_path: Path) -> None:
     with exclusive(tmp_path / "made"), replaced(tmp_path / "made") as partial:
         (partial / "text").touch()
     assert (tmp_path / "made" / "text").is_file()

@@ -1,4 +1,3 @@
-import errno
 import fcntl
 from pathlib import Path
 
@@ -88,12 +87,7 @@ def test_a_run_that_another_process_is_at_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_a_disk_without_locks_is_no_obstacle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
+@pytest.mark.usefixtures("disk_without_locks")
+def test_a_disk_without_locks_is_no_obstacle(tmp_path: Path) -> None:
     with alone_in(tmp_path):
         pass
