@@ -188,7 +188,8 @@ def export_command(
 
     The tokens of a line are tokenizer.pieces(tokenizer.encode(line, "source"), "source") there,
     with load_tokenizer("DIR/tokenizer") of mute.data.tokenizer; CTranslate2 adds the end itself.
-    With length_penalty=0 it finds the same translations and scores, but for a few in a hundred.
+    With length_penalty=0 it finds the same translations and scores; one that comes to no end has
+    one more word there, where ours is the end at the longest length.
     """
     from mute.model.folder import load_model
     from mute.translate.export import export_ctranslate2
