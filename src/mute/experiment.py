@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mute.config import Config, DataConfig, TrainConfig
-from mute.data.batching import BatchStream, Corpus, make_batch
+from mute.data.batching import BatchStream, make_batch
 from mute.data.prepared import Prepared, load_prepared
 from mute.data.sampling import SampledPairs
 from mute.data.scored import read_scored
@@ -63,8 +63,7 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
         model.to(group.device),
         training,
         group,
-        reader(prepared, data.sampling, training.seed),
-        BatchStream(corpus, training.batch_tokens, training.seed, weights(data, corpus)),
+        batch_stream(prepared, data, training),
         line_namer(corpus),
     )
     # Only now: a config that could not start may be mended.
@@ -127,15 +126,15 @@ def weights(data: DataConfig, corpus: Pairs) -> np.ndarray[tuple[int], np.dtype[
     )
 
 
-def reader(prepared: Prepared, sampling: float, seed: int) -> Callable[[int], Corpus]:
-    """The training pairs of an epoch: as they are, or cut into other pieces each time."""
+def batch_stream(prepared: Prepared, data: DataConfig, training: TrainConfig) -> BatchStream:
+    """The batches of the training pairs: as they are, or cut into other pieces in every epoch."""
+    pairs, seed = prepared.train, training.seed
 
-    def read(epoch: int) -> Corpus:
-        if not sampling:
-            return prepared.train
-        return SampledPairs(prepared.train, prepared.tokenizer, sampling, seed, epoch)
+    def sample(epoch: int) -> SampledPairs:
+        return SampledPairs(pairs, prepared.tokenizer, data.sampling, seed, epoch)
 
-    return read
+    sampled = sample if data.sampling else None
+    return BatchStream(pairs, training.batch_tokens, seed, weights(data, pairs), sampled)
 
 
 def line_namer(corpus: Pairs) -> Callable[[int], str]:

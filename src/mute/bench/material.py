@@ -1,6 +1,5 @@
 """What a benchmark runs on: the config's prepared data, or random sentences like it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,19 +10,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mute.config import Config, DataConfig, TrainConfig
-from mute.data.batching import Batch, BatchStream, Corpus, Indices, Position, make_batch
+from mute.data.batching import Batch, BatchStream, Indices, Lengths, Position
 from mute.data.manifest import load_manifest
 from mute.data.prepared import load_prepared
 from mute.data.vocabulary import ASSUMED_SIZES, BOS, EOS, SPECIALS
 from mute.errors import MuteError
-from mute.experiment import reader, weights
+from mute.experiment import batch_stream
 
 MEAN_LENGTH, LONGEST = 25, 256
 """Of the random sentences, in pieces."""
 _PAIRS = 20_000
 
-Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""How many words each source and each target has."""
 Plan = list[tuple[Indices, Position]]
 """The batches of one optimizer step, each with the position behind it."""
 
@@ -36,21 +33,21 @@ class Material:
     """Whether these are the config's own sentences; else they are random."""
     sizes: tuple[int, int]
     """Of the source's and the target's vocabulary."""
-    read: Callable[[int], Corpus]
-    """The pairs, as an epoch sees them."""
+    lengths: Lengths
+    """Of all sentences, in the pieces they usually have."""
     stream: BatchStream
     device: torch.device
 
     @property
     def mean_lengths(self) -> tuple[int, int]:
         """Of source and target in pieces, rounded, ends not counted."""
-        source, target = (max(1, round(float(each.mean()))) for each in self.read(0).lengths)
+        source, target = (max(1, round(float(each.mean()))) for each in self.lengths)
         return source, target
 
     @property
     def longest(self) -> int:
         """Of all sentences of both sides, the end counted."""
-        return 1 + max(int(each.max()) for each in self.read(0).lengths)
+        return 1 + max(int(each.max()) for each in self.lengths)
 
     def first_steps(self, count: int, accumulate: int) -> list[Plan]:
         """What the first steps of a run are made of."""
@@ -60,8 +57,7 @@ class Material:
     def batches(self, plan: Plan) -> list[Batch]:
         """The batches of a step, as a trainer makes them."""
         return [
-            make_batch(self.read(position.epoch), indices).to(self.device)
-            for indices, position in plan
+            self.stream.load(indices, position.epoch).to(self.device) for indices, position in plan
         ]
 
     def random_source(self, sentences: int, length: int) -> Tensor:
@@ -159,12 +155,11 @@ def prepared_material(data: DataConfig, training: TrainConfig, device: torch.dev
         MuteError: it is missing, damaged or made from other settings.
     """
     prepared = load_prepared(data)
-    corpus, seed = prepared.train, training.seed
     return Material(
         prepared=True,
         sizes=(prepared.tokenizer.source_size, prepared.tokenizer.target_size),
-        read=reader(prepared, data.sampling, seed),
-        stream=BatchStream(corpus, training.batch_tokens, seed, weights(data, corpus)),
+        lengths=prepared.train.lengths,
+        stream=batch_stream(prepared, data, training),
         device=device,
     )
 
@@ -184,4 +179,4 @@ def random_material(
         )
     corpus = RandomPairs(sizes, lengths, training.seed)
     stream = BatchStream(corpus, training.batch_tokens, training.seed)
-    return Material(False, sizes, lambda _: corpus, stream, device)
+    return Material(False, sizes, lengths, stream, device)

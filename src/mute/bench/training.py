@@ -46,7 +46,7 @@ class TimedTrainer(Trainer):
         torch.manual_seed(training.seed)
         model = build(config, material.sizes).to(material.device)
         group = Group(0, 1, material.device)
-        super().__init__(model, training, group, material.read, material.stream, str)
+        super().__init__(model, training, group, material.stream, str)
         self.watch = Stopwatch(material.device, rest="optimizer and rest")
 
     def _forward_backward(self, batches: list[Batch], tokens: float) -> Tensor:

@@ -6,8 +6,9 @@ every process, each of which takes its own share. That is why a position in the 
 that a run has to remember of its data.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -25,14 +26,30 @@ Indices = NDArray[np.int32]
 """Which pairs; 4 bytes each, since an epoch holds one for every pair of the corpus."""
 
 
-class Corpus(Protocol):
+Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""How many ids each source and each target has."""
+
+
+class Readable(Protocol):
+    """Pairs of ids."""
+
+    def __getitem__(self, index: int) -> tuple[Iterable[int], Iterable[int]]: ...
+
+
+class Corpus(Readable, Protocol):
     """Pairs of ids that know their lengths."""
 
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> tuple[Iterable[int], Iterable[int]]: ...
     @property
-    def lengths(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-        """How many ids each source and each target has."""
+    def lengths(self) -> Lengths:
+        """Of all pairs."""
+
+
+class Sampled(Readable, Protocol):
+    """Pairs of ids that are drawn before they can be measured."""
+
+    def lengths_of(self, indices: Indices) -> Lengths:
+        """Of some pairs."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +111,17 @@ class BatchStream:
         budget: the most positions on the longer side of a batch, padding included
         seed: with the epoch, it decides the order
         weights: for each pair, how often it is seen in an epoch; once if not given
+        sample: the pairs as an epoch sees them, if that is not as they are; one whose sample is
+            longer than the budget has a batch of its own
     """
 
     def __init__(
-        self, corpus: Corpus, budget: int, seed: int, weights: NDArray[np.float64] | None = None
+        self,
+        corpus: Corpus,
+        budget: int,
+        seed: int,
+        weights: NDArray[np.float64] | None = None,
+        sample: Callable[[int], Sampled] | None = None,
     ) -> None:
         if len(corpus) == 0:
             raise MuteError("there is no pair to train on; see the report of `mute prepare`")
@@ -106,18 +130,18 @@ class BatchStream:
                 f"data.train: the weights let an epoch see {weights.sum():.2g} pairs on average, "
                 f"of {len(corpus)}; raise them"
             )
-        source, target = corpus.lengths
-        self._longer = np.maximum(source, target).astype(np.int32) + 1  # EOS, or BOS
-        self._target = np.asarray(target)
-        longest = int(self._longer.max())
+        self._lengths = corpus.lengths
+        longest = int(np.maximum(*self._lengths).max()) + 1  # EOS, or BOS
         if longest > budget:
             raise MuteError(
                 f"train.batch_tokens ({budget}) is less than the longest training sentence "
                 f"({longest} pieces with its end); raise it, or lower data.max_length"
             )
+        self._corpus = corpus
         self._budget = budget
         self._seed = seed
         self._weights = weights
+        self._sample = lru_cache(maxsize=1)(sample) if sample else None
 
     def after(self, position: Position) -> Iterator[tuple[Indices, Position]]:
         """The batches that follow a position, each with the position behind it; endless."""
@@ -134,34 +158,46 @@ class BatchStream:
         order = random.permutation(self._draw(random))
         for start in range(0, len(order), POOL):
             pool = order[start : start + POOL]
-            batches = self._cut(pool[np.lexsort((self._target[pool], self._longer[pool]))])
+            source, target = self._measure(pool, epoch)
+            longer = np.maximum(source, target) + 1
+            by_length = np.lexsort((target, longer))
+            batches = self._cut(pool[by_length], longer[by_length])
             for index in random.permutation(len(batches)):
                 yield batches[index]
 
+    def load(self, indices: Indices, epoch: int) -> Batch:
+        """The batch of some pairs, as an epoch sees them."""
+        return make_batch(self._sample(epoch) if self._sample else self._corpus, indices)
+
+    def _measure(self, pool: Indices, epoch: int) -> Lengths:
+        if self._sample:
+            return self._sample(epoch).lengths_of(pool)
+        source, target = self._lengths
+        return source[pool], target[pool]
+
     def _draw(self, random: np.random.Generator) -> Indices:
         """Which pairs this epoch sees: weight 2.3 is twice, and once more for three in ten."""
-        everything = np.arange(len(self._longer), dtype=np.int32)
+        everything = np.arange(len(self._corpus), dtype=np.int32)
         if self._weights is None:
             return everything
         times = np.floor(self._weights + random.random(len(everything))).astype(np.int64)
         return np.repeat(everything, times)
 
-    def _cut(self, ordered: Indices) -> list[Indices]:
+    def _cut(self, ordered: Indices, lengths: NDArray[np.int32]) -> list[Indices]:
         """Cut pairs that are sorted by length where a batch would exceed the budget."""
-        lengths = self._longer[ordered]
         batches, start = [], 0
         while start < len(ordered):
             # Sorted: the last pair is the longest, and n pairs cost n times its length.
             costs = lengths[start : start + self._budget] * np.arange(
                 1, min(self._budget, len(ordered) - start) + 1
             )
-            end = start + int(np.searchsorted(costs, self._budget, side="right"))
+            end = start + max(1, int(np.searchsorted(costs, self._budget, side="right")))
             batches.append(ordered[start:end])
             start = end
         return batches
 
 
-def make_batch(corpus: Corpus, indices: Indices) -> Batch:
+def make_batch(corpus: Readable, indices: Indices) -> Batch:
     """Collect the pairs of a batch, with their ends and their padding."""
     sources, targets = zip(*(corpus[int(index)] for index in indices), strict=True)
     return Batch(

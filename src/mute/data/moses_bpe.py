@@ -98,7 +98,7 @@ class _Language:
     def decode(self, ids: Iterable[int], copies: Mapping[int, Sequence[str]] | None = None) -> str:
         text = [each for each in ids if each == UNK or each >= len(SPECIALS)]
         left, words, place = dict(copies or {}), [], 0
-        for word in self._by_word(text):
+        for word in self.by_word(text):
             words.append(self._spell(word))
             for _ in word:
                 words += left.pop(place, ())
@@ -117,16 +117,13 @@ class _Language:
     def names(self, ids: Iterable[int]) -> list[str]:
         return [self._vocabulary[each] for each in ids]
 
-    def sample(self, ids: Iterable[int], rate: float, random: Random) -> list[int]:
-        sampled: list[int] = []
-        for word in self._by_word(ids):
-            pieces = self._bpe.drop(self._spell(word), rate, random)
-            # The vocabulary holds what BPE made of the text, not all that dropout can make of it.
-            possible = UNK not in word and all(piece in self._ids for piece in pieces)
-            sampled += [self._ids[piece] for piece in pieces] if possible else word
-        return sampled
+    def resplit(self, word: Sequence[int], rate: float, random: Random) -> Sequence[int]:
+        pieces = self._bpe.drop(self._spell(word), rate, random)
+        # The vocabulary holds what BPE made of the text, not all that dropout can make of it.
+        possible = UNK not in word and all(piece in self._ids for piece in pieces)
+        return [self._ids[piece] for piece in pieces] if possible else word
 
-    def _by_word(self, ids: Iterable[int]) -> Iterator[list[int]]:
+    def by_word(self, ids: Iterable[int]) -> Iterator[list[int]]:
         word: list[int] = []
         for each in ids:
             word.append(int(each))

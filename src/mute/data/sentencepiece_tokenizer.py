@@ -83,11 +83,10 @@ class _Pieces:
     def names(self, ids: Iterable[int]) -> list[str]:
         return [self._processor.id_to_piece(int(each)) for each in ids]
 
-    def sample(self, ids: Sequence[int], rate: float, random: Random) -> list[int]:
-        resplit = self._draw if self._unigram else self._drop
-        return [each for word in self._words(ids) for each in resplit(word, rate, random)]
+    def resplit(self, word: Sequence[int], rate: float, random: Random) -> Sequence[int]:
+        return (self._draw if self._unigram else self._drop)(word, rate, random)
 
-    def _words(self, ids: Sequence[int]) -> Iterator[list[int]]:
+    def by_word(self, ids: Sequence[int]) -> Iterator[list[int]]:
         """The ids cut before each space; no piece reaches across one."""
         word: list[int] = []
         for each, piece in zip(ids, self.names(ids), strict=True):
@@ -97,7 +96,7 @@ class _Pieces:
             word.append(int(each))
         yield word
 
-    def _draw(self, word: list[int], rate: float, random: Random) -> list[int]:
+    def _draw(self, word: Sequence[int], rate: float, random: Random) -> Sequence[int]:
         """With probability `rate` one of its best splits, likelier ones more often (Kudo 2018)."""
         if random.random() >= rate or not self._is_spelled(word):
             return word
@@ -108,7 +107,7 @@ class _Pieces:
         drawn: list[int] = random.choices(splits, weights)[0]
         return drawn
 
-    def _drop(self, word: list[int], rate: float, random: Random) -> list[int]:
+    def _drop(self, word: Sequence[int], rate: float, random: Random) -> Sequence[int]:
         """The word with some of its merges left out."""
         if not self._is_spelled(word):
             return word
@@ -119,9 +118,9 @@ class _Pieces:
         merged = self._processor.piece_to_id(left + right)
         return -self._processor.get_score(merged) if self._is_text(merged) else None
 
-    def _is_spelled(self, word: list[int]) -> bool:
+    def _is_spelled(self, word: Sequence[int]) -> bool:
         """Whether the word consists of letters; bytes and lone spaces have one form only."""
-        return word != [] and self.names(word) != [_SPACE] and all(map(self._is_text, word))
+        return len(word) > 0 and self.names(word) != [_SPACE] and all(map(self._is_text, word))
 
     def _is_text(self, piece_id: int) -> bool:
         return piece_id >= len(SPECIALS) and not self._processor.is_byte(piece_id)

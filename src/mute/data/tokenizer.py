@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -17,6 +17,7 @@ from mute.config import TokenizerConfig
 from mute.data.corpus import tidy
 from mute.data.vocabulary import BYTE, SPECIALS
 from mute.errors import MuteError
+from mute.runtime import seed_of
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
@@ -26,6 +27,10 @@ TextPairs = Sequence[tuple[str, str]]
 
 LEARNING_PAIRS = 400_000
 """A tokenizer is learned from at most so many pairs: more cost gigabytes and change little."""
+
+# Samples of a word are remembered: to cut it again each time it is met takes longer than the
+# training of a small model. Nothing long, which will not be met again.
+_WAYS_IN_BITS, _REMEMBERED_WAYS, _LONGEST_REMEMBERED = 6, 500_000, 8
 
 FORMAT = 1
 SETTINGS = "tokenizer.json"
@@ -49,8 +54,11 @@ class Language(Protocol):
     def names(self, ids: Sequence[int]) -> list[str]:
         """What each id stands for."""
 
-    def sample(self, ids: Sequence[int], rate: float, random: Random) -> list[int]:
-        """Other ids for the same text; the rate is above zero."""
+    def by_word(self, ids: Sequence[int]) -> Iterator[list[int]]:
+        """The ids in parts that no piece reaches across, where the language has such."""
+
+    def resplit(self, word: Sequence[int], rate: float, random: Random) -> Sequence[int]:
+        """Other ids for one of those parts; the rate is above zero."""
 
 
 class Tokenizer(ABC):
@@ -74,6 +82,7 @@ class Tokenizer(ABC):
         self.source_size = sides["source"].size
         self.target_size = sides["target"].size
         self._sides = sides
+        self._ways: dict[tuple[Side, tuple[int, ...], float, int], Sequence[int]] = {}
 
     @classmethod
     @abstractmethod
@@ -130,6 +139,8 @@ class Tokenizer(ABC):
     def sample(self, ids: Sequence[int], side: Side, rate: float, seed: int) -> list[int]:
         """Other ids for the same text: the subword regularisation of training.
 
+        A word has 64 ways to be cut, drawn once and for all, one of which is chosen each time.
+
         Args:
             ids: what `encode` returned.
             side: whose ids they are.
@@ -138,7 +149,24 @@ class Tokenizer(ABC):
         """
         if rate == 0:
             return list(ids)
-        return self._sides[side].sample(ids, rate, Random(seed))  # noqa: S311 (no secret)
+        language, random = self._sides[side], Random(seed)  # noqa: S311 (no secret)
+        sampled: list[int] = []
+        for word in language.by_word(ids):
+            if len(word) > _LONGEST_REMEMBERED:
+                sampled += language.resplit(word, rate, random)
+            else:
+                sampled += self._way(side, tuple(word), rate, random.getrandbits(_WAYS_IN_BITS))
+        return sampled
+
+    def _way(self, side: Side, word: tuple[int, ...], rate: float, number: int) -> Sequence[int]:
+        """One of the ways to cut a word, the same each time."""
+        key = side, word, rate, number
+        if key not in self._ways:
+            if len(self._ways) >= _REMEMBERED_WAYS:
+                self._ways = {}
+            random = Random(seed_of(number, *word))  # noqa: S311 (no secret)
+            self._ways[key] = self._sides[side].resplit(word, rate, random)
+        return self._ways[key]
 
     def save(self, folder: Path) -> None:
         """Write everything `load_tokenizer` needs into a folder."""

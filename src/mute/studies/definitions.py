@@ -145,9 +145,10 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ),
     ),
     ("mixed", "mixed lengths", _MIXED_LENGTHS),
-    # With dropout 0.2 the loss in training, noise and all, ends far below that on the development set:
-    # what lacks is text. 10,000 merges are many for 29,000 pairs, and rare pieces are seen more often
-    # when common ones fall apart; the rate is that of its authors. So much noise wants more steps.
+    # With dropout 0.2 the loss in training, noise and all, ends far below that on the development
+    # set: what lacks is text. 10,000 merges are many for 29,000 pairs; rare pieces are seen more
+    # often when common ones fall apart; the rate is that of its authors. So much noise wants more
+    # steps.
     (
         "sampled",
         "mixed lengths, dropout 0.3, BPE-dropout 0.1, longer",

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from mute.config import TrainConfig
-from mute.data.batching import Batch, BatchStream, Corpus, make_batch
+from mute.data.batching import Batch, BatchStream
 from mute.errors import MuteError, NotFiniteError
 from mute.model.folder import load_weights
 from mute.model.kernels import missed
@@ -52,8 +52,7 @@ class Trainer:
         model: with the weights to start from
         config: how to train
         group: the processes that train together
-        read: the training pairs, as an epoch sees them
-        stream: their batches
+        stream: the batches of the training pairs
         name_line: the file and line a pair comes from, for messages
     """
 
@@ -62,13 +61,12 @@ class Trainer:
         model: Transformer,
         config: TrainConfig,
         group: Group,
-        read: Callable[[int], Corpus],
         stream: BatchStream,
         name_line: Callable[[int], str],
     ) -> None:
         self.model, self.config, self.group = model, config, group
         self.run = Path(config.run)
-        self.read, self.stream, self.name_line = read, stream, name_line
+        self.stream, self.name_line = stream, name_line
         self.objective = group.wrap(Objective(model, config.label_smoothing, config.r_drop))
         self.parameters = [value for value in model.parameters() if value.requires_grad]
         self.optimizer = make_optimizer(self.parameters, config)
@@ -293,7 +291,7 @@ class Trainer:
             for number in range(self.state.batches_per_step):
                 indices, position = next(stream)
                 if number % self.group.size == self.group.rank:
-                    batch = make_batch(self.read(position.epoch), indices)
+                    batch = self.stream.load(indices, position.epoch)
                     own.append(batch.to(self.group.device))
             self.state.position = position
             yield own

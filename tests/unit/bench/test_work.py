@@ -102,7 +102,6 @@ def test_a_training_step_is_what_the_formula_says(encoder: Mapping[str, Any]) ->
         build(config, V),
         TrainConfig(run="unused"),
         Group(0, 1, torch.device("cpu")),
-        lambda _: pairs,
         BatchStream(pairs, 100, seed=1),
         str,
     )

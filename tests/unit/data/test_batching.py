@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mute.data.batching import BatchStream, Position, make_batch, pad, padding_share
+from mute.data.batching import (
+    BatchStream,
+    Indices,
+    Lengths,
+    Position,
+    make_batch,
+    pad,
+    padding_share,
+)
 from mute.errors import MuteError
 
 
@@ -23,8 +31,11 @@ class Sentences:
         return np.arange(4, 4 + source), np.arange(10, 10 + target)
 
     @property
-    def lengths(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    def lengths(self) -> Lengths:
         return self._lengths[:, 0], self._lengths[:, 1]
+
+    def lengths_of(self, indices: Indices) -> Lengths:
+        return self._lengths[indices, 0], self._lengths[indices, 1]
 
 
 LENGTHS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=200)
@@ -41,6 +52,27 @@ def test_an_epoch_sees_every_pair_once_within_the_budget(
         batch = make_batch(corpus, indices)
         longer = max(batch.source.size(1), batch.target_input.size(1))
         assert longer * len(indices) <= budget
+
+
+def test_sampled_pairs_are_batched_by_the_lengths_they_have_in_that_epoch() -> None:
+    usual = Sentences([(4, 4)] * 100)
+    random = np.random.default_rng(1)
+    epochs = [Sentences([(n, n) for n in random.integers(4, 20, 100).tolist()]) for _ in range(2)]
+    stream = BatchStream(usual, 60, seed=1, sample=lambda epoch: epochs[epoch])
+    for number, sampled in enumerate(epochs):
+        batches = list(stream.epoch(number))
+        assert sorted(np.concatenate(batches).tolist()) == list(range(100))
+        assert padding_share(sampled, batches) < 0.1
+        for indices in batches:
+            batch = stream.load(indices, number)
+            assert batch.source.numel() <= 60
+            assert batch.source.size(1) == max(sampled.lengths[0][indices]) + 1
+
+
+def test_a_sample_that_is_longer_than_the_budget_has_a_batch_of_its_own() -> None:
+    sampled = Sentences([(3, 3), (50, 3), (3, 3)])
+    batches = BatchStream(Sentences([(3, 3)] * 3), 20, seed=1, sample=lambda _: sampled).epoch(0)
+    assert sorted(sorted(batch.tolist()) for batch in batches) == [[0, 2], [1]]
 
 
 def test_the_order_is_decided_by_seed_and_epoch() -> None:

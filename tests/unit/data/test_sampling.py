@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mute.config import TokenizerConfig
@@ -29,9 +30,11 @@ def test_every_epoch_of_every_run_cuts_the_same_text_its_own_way(
 
     def epoch(number: int, seed: int = 1) -> list[tuple[list[int], list[int]]]:
         sampled = SampledPairs(stored, tokenizer, 0.3, seed, number)
-        assert len(sampled) == 20
-        assert sampled.lengths is stored.lengths
-        return [(list(sampled[index][0]), list(sampled[index][1])) for index in range(20)]
+        drawn = [(list(sampled[index][0]), list(sampled[index][1])) for index in range(20)]
+        lengths = sampled.lengths_of(np.arange(20, dtype=np.int32))
+        assert [tuple(map(len, pair)) for pair in drawn] == list(zip(*lengths, strict=True))
+        assert [sampled[index] for index in range(20)] == drawn, "measuring changes nothing"
+        return drawn
 
     first, again, second = epoch(0), epoch(0), epoch(1)
     assert first == again

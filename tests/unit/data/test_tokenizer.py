@@ -136,7 +136,7 @@ def test_samples_are_the_same_text(tokenizer: Tokenizer) -> None:
 @pytest.mark.parametrize(
     "options", [{"size": 290}, {"size": 290, "model": "bpe"}, {"kind": "moses-bpe", "size": 30}]
 )
-def test_samples_vary(options: dict[str, Any]) -> None:
+def test_samples_vary_but_not_with_what_was_sampled_before(options: dict[str, Any]) -> None:
     random = Random(1)
     words = ["".join(random.choices("abc", k=random.randint(1, 6))) for _ in range(500)]
     text = [" ".join(words[start : start + 5]) for start in range(0, 500, 5)]
@@ -148,6 +148,8 @@ def test_samples_vary(options: dict[str, Any]) -> None:
     assert {tokenizer.decode(sample, "source") for sample in samples} == {text[0]}
     few = [tokenizer.sample(ids, "source", 0.01, seed) == ids for seed in range(50)]
     assert few.count(True) > 25
+    other = learn_tokenizer([(line, line) for line in text], config, ("en", "de"))
+    assert tuple(other.sample(ids, "source", 0.3, 49)) == samples[49]
 
 
 def test_special_ids_are_no_text(tokenizer: Tokenizer) -> None:

@@ -77,7 +77,7 @@ def fresh(**model: object) -> Transformer:
 def trainer_of(model: Transformer, **train: object) -> Trainer:
     config = TrainConfig.model_validate({"run": "x", "warmup": 1, **train})
     alone = Group(0, 1, torch.device("cpu"))
-    return Trainer(model, config, alone, lambda _: CORPUS, BatchStream(CORPUS, 64, 1), str)
+    return Trainer(model, config, alone, BatchStream(CORPUS, 64, 1), str)
 
 
 @pytest.fixture
