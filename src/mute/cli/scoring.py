@@ -113,7 +113,9 @@ def analyze_command(
     show: Annotated[
         str,
         typer.Option(
-            metavar="LINES", help="Whose attention is shown: 1,5.", show_default="the first 3"
+            metavar="LINES",
+            help="Whose attention is shown: 1,5.",
+            show_default="the first 3 of up to 60 pieces",
         ),
     ] = "",
     sentences: Annotated[

@@ -90,7 +90,7 @@ def translate_command(
         typer.Option(help="Only these of every layer, from 0: 0,2; of one layer: 1:0,2."),
     ] = None,
     compute: Annotated[
-        Literal["float32", "int8"], typer.Option(help="Numbers to compute with.")
+        Literal["float32", "int8"], typer.Option(help="Numbers to compute with; int8 on x86 CPUs.")
     ] = "float32",
     shortlist: Annotated[
         bool, typer.Option("--shortlist", help="Only words that go with the source's.")
@@ -212,7 +212,7 @@ def serve_command(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
     threads: Threads = None,
     compute: Annotated[
-        Literal["float32", "int8"], typer.Option(help="Numbers to compute with.")
+        Literal["float32", "int8"], typer.Option(help="Numbers to compute with; int8 on x86 CPUs.")
     ] = "float32",
     max_queue: Annotated[int, typer.Option(min=1, help="Lines that may wait.")] = 1000,
     timeout: Annotated[

@@ -109,7 +109,8 @@ class DataConfig(Strict):
     drop_duplicates: bool = True
     """Keep the first of equal training pairs."""
     sampling: Probability = 0.0
-    """Subword regularisation: BPE-dropout's rate or SentencePiece's chance of a sampled split."""
+    """Subword regularisation of both sides: the rate of BPE-dropout, or, with sentencepiece's
+    unigrams, each word's chance of another split. A word has 64 ways to be cut, drawn once."""
 
     @model_validator(mode="after")
     def _chinese_is_there_to_be_split(self) -> Self:
