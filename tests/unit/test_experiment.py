@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -161,8 +162,8 @@ def test_training_cuts_words_anew_in_every_epoch_if_it_is_to_sample(
     def pieces(epoch: int, sampling: float, seed: int = 1) -> list[list[int]]:
         run = tmp_path / f"{sampling}-{seed}"
         trainer = trainer_of(experiment({**two_texts, "sampling": sampling}, run, seed=seed))
-        corpus = trainer.read(epoch)
-        return [list(side) for index in range(len(corpus)) for side in corpus[index]]
+        batch = trainer.stream.load(np.arange(36, dtype=np.int32), epoch)
+        return [*batch.source.tolist(), *batch.target_output.tolist()]
 
     usual, sampled = pieces(0, 0.0), pieces(0, 0.5)
     assert pieces(1, 0.0) == usual

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from mute.analysis.diversity import Diversity, measure_diversity
-from mute.analysis.maps import AttentionMaps, attention_maps, choose_lines, has_attention
+from mute.analysis.maps import AttentionMaps, attention_maps, choose_lines
 from mute.analysis.muting import Muting, mute_each, translations_needed
 from mute.analysis.permutation import Course, Order, find_orders, read_course
 from mute.analysis.sentences import batches, encode_sentences
@@ -99,7 +99,7 @@ def analyze(
         _stacks(model, Path(path)),
         measure_diversity(model, batches(ids, translator.device), diagonal=diagonal),
         _muting(translator, text, sentences, tell),
-        attention_maps(model, tokenizer, text.sources, numbers) if has_attention(model) else [],
+        attention_maps(model, tokenizer, text.sources, numbers),
     )
 
 

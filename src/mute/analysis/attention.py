@@ -24,7 +24,7 @@ def unit_attention(model: Transformer, source: Tensor) -> list[Tensor]:
 
     Returns:
         for each encoder layer (I, B, h, S, S), rows sum to 1; units that share one attention
-        show it I times, and units of a kind without attention have no heads: (I, B, 0, S, S)
+        show it I times, and units whose attention cannot be seen have no heads: (I, B, 0, S, S)
     """
     layers = multi_unit_layers(model.encoder.layers)
     batch, length = source.shape
@@ -35,8 +35,9 @@ def unit_attention(model: Transformer, source: Tensor) -> list[Tensor]:
     was_training = model.training
     with ExitStack() as hooks:
         for index, layer in enumerate(layers):
-            if isinstance(layer.units.mixer, Attention):
-                look = layer.units.mixer.dropout.register_forward_hook(_keep_in(seen, index))
+            mixer = getattr(layer.units, "mixer", None)
+            if isinstance(mixer, Attention):
+                look = mixer.dropout.register_forward_hook(_keep_in(seen, index))
                 hooks.callback(look.remove)
         hooks.callback(model.train, was_training)
         model.eval().encoder(source)

@@ -15,6 +15,7 @@ INK = "#1d2b39"
 """The colour of everything that is not data; in a page it is that of the text around."""
 
 _CHINESE = ("Noto Sans CJK SC", "Noto Sans SC", "WenQuanYi Zen Hei", "SimHei", "PingFang SC")
+_TAG = re.compile("<[^>]*>")  # words of a sentence, between tags, stay as they are
 _REFERENCE = re.compile(r'(\bid="|url\(#|href="#)')
 
 
@@ -49,8 +50,11 @@ def to_svg(drawn: Figure, name: str) -> str:
     with _quietly(), mpl.rc_context({"svg.fonttype": "none"}):
         drawn.savefig(file, format="svg", facecolor="none", metadata={"Date": None})
     whole = file.getvalue()
-    element = whole[whole.index("<svg") :].replace(INK, "currentColor")
-    return _REFERENCE.sub(rf"\g<1>{name}-", element)
+
+    def own(tag: re.Match[str]) -> str:
+        return _REFERENCE.sub(rf"\g<1>{name}-", tag[0].replace(INK, "currentColor"))
+
+    return _TAG.sub(own, whole[whole.index("<svg") :])
 
 
 @contextmanager

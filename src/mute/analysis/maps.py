@@ -8,8 +8,6 @@ from mute.data.batching import pad
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import EOS, SPECIALS
 from mute.errors import MuteError
-from mute.model.attention import SelfAttention
-from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer
 
 SHOWN = 3
@@ -28,12 +26,6 @@ class AttentionMaps:
     """The pieces of the sentence and its end."""
     weights: list[list[list[list[float]]]]
     """By layer, unit, looking token and token looked at; an attention that is shared, once."""
-
-
-def has_attention(model: Transformer) -> bool:
-    """Whether the encoder's units attend; another kind may not."""
-    layers = multi_unit_layers(model.encoder.layers)
-    return all(isinstance(layer.units.mixer, SelfAttention) for layer in layers)
 
 
 def choose_lines(
@@ -77,13 +69,15 @@ def choose_lines(
 def attention_maps(
     model: Transformer, tokenizer: Tokenizer, lines: Sequence[str], numbers: Sequence[int]
 ) -> list[AttentionMaps]:
-    """The maps of some lines, by their numbers from 1."""
+    """The maps of some lines, by their numbers from 1; none of units that do not attend."""
     device = next(model.parameters()).device
     shown = 1 if model.config.shared == "attention" else model.config.units
     maps = []
     for number in numbers:
         ids = tokenizer.encode(lines[number - 1], "source")
         by_layer = unit_attention(model, pad([[*ids, EOS]]).to(device))
+        if not all(layer.size(2) for layer in by_layer):
+            return []
         tokens = [*tokenizer.pieces(ids, "source"), SPECIALS[EOS]]
         # (U, B, h, S, S) → (U, S, S)
         weights = [layer[:shown, 0].mean(1).tolist() for layer in by_layer]

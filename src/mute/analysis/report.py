@@ -78,10 +78,11 @@ def _remove_earlier_figures(folder: Path) -> None:
     """Delete what an earlier analysis drew here: this one may have fewer figures, or others."""
     try:
         earlier = json.loads((folder / NUMBERS).read_text(encoding="utf-8"))["figures"]
-    except (OSError, ValueError, KeyError):  # there was none, or one of an earlier version
+        names = [Path(file).name for file in earlier]
+    except (OSError, ValueError, KeyError, TypeError):  # there was none, or none of ours
         return
-    for file in earlier:
-        (folder / Path(file).name).unlink(missing_ok=True)
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
 
 
 def sections(analysis: Analysis) -> Iterator[Section]:

@@ -62,7 +62,7 @@ def estimate_run(config: Config, steps: int) -> Estimate:
     need = _need_of_largest_batch(trainer, material, room)
     fits = room is None or need <= room
     of_step = _seconds_per_step(trainer, material, steps) if fits else None
-    batches = sum(1 for _ in material.stream.epoch(0))
+    batches = material.stream.batches_per_epoch()
     per_epoch = batches / training.accumulate
     checkpoint = _size_of_checkpoint(trainer)
     return Estimate(

@@ -21,6 +21,8 @@ from mute.errors import MuteError
 
 POOL = 200_000
 """Pairs that are sorted by length together: enough for little padding, quick to sort."""
+SAMPLED_POOL = 20_000
+"""The same where pairs have to be drawn first, which all processes wait for."""
 
 Indices = NDArray[np.int32]
 """Which pairs; 4 bytes each, since an epoch holds one for every pair of the corpus."""
@@ -100,7 +102,8 @@ class Position(NamedTuple):
 
     epoch: int = 0
     batch: int = 0
-    """How many batches of the epoch lie behind."""
+    """How many batches lie behind, from the beginning of the pool on."""
+    pool: int = 0
 
 
 class BatchStream:
@@ -145,25 +148,43 @@ class BatchStream:
 
     def after(self, position: Position) -> Iterator[tuple[Indices, Position]]:
         """The batches that follow a position, each with the position behind it; endless."""
-        epoch, skip = position
+        epoch, skip, first = position
         while True:
-            for number, indices in enumerate(self.epoch(epoch), 1):
-                if number > skip:
-                    yield indices, Position(epoch, number)
-            epoch, skip = epoch + 1, 0
+            for pool, batches in self._pools(epoch, first):
+                for number, indices in enumerate(batches, 1):
+                    if number > skip:
+                        yield indices, Position(epoch, number, pool)
+                # A position that was saved before pools were counted has batches of several.
+                skip = max(0, skip - len(batches))
+            epoch, skip, first = epoch + 1, 0, 0
 
     def epoch(self, epoch: int) -> Iterator[Indices]:
         """The batches of one epoch."""
+        for _, batches in self._pools(epoch):
+            yield from batches
+
+    def batches_per_epoch(self) -> int:
+        """In the first; where pairs have to be drawn, worked out from its first pool."""
+        if not self._sample:
+            return sum(1 for _ in self.epoch(0))
+        _, batches = next(self._pools(0))
+        pairs = len(self._corpus) if self._weights is None else self._weights.sum()
+        return round(pairs * len(batches) / sum(map(len, batches)))
+
+    def _pools(self, epoch: int, first: int = 0) -> Iterator[tuple[int, list[Indices]]]:
+        """The batches of each pool of an epoch, with its number, in a new order."""
         random = np.random.default_rng((self._seed, epoch))
         order = random.permutation(self._draw(random))
-        for start in range(0, len(order), POOL):
-            pool = order[start : start + POOL]
+        size = SAMPLED_POOL if self._sample else POOL
+        for number in range(first, -(-len(order) // size)):
+            pool = order[number * size :][:size]
             source, target = self._measure(pool, epoch)
             longer = np.maximum(source, target) + 1
             by_length = np.lexsort((target, longer))
             batches = self._cut(pool[by_length], longer[by_length])
-            for index in random.permutation(len(batches)):
-                yield batches[index]
+            # Of its own, so that a run can go on here and not draw what lies before.
+            chance = np.random.default_rng((self._seed, epoch, number)) if number else random
+            yield number, [batches[index] for index in chance.permutation(len(batches))]
 
     def load(self, indices: Indices, epoch: int) -> Batch:
         """The batch of some pairs, as an epoch sees them."""

@@ -125,8 +125,8 @@ def encode_in_order(
                 yield waiting.popleft().result()
     except BrokenProcessPool:
         raise MuteError(
-            "a process that encodes text was killed, most often for want of memory; "
-            "`taskset -c 0 mute prepare …` does with a single one"
+            "a process that encodes text was killed, most often for want of memory; try again with "
+            "less else running, or, on Linux, `taskset -c 0 mute prepare …`, which has only one"
         ) from None
 
 

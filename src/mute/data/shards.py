@@ -145,10 +145,13 @@ class Pairs:
     def __init__(self, folder: Path | str) -> None:
         self._folder = Path(folder)
         index = _read_index(self._folder)
-        self._corpora: list[tuple[str, str]] = [(each[0], each[1]) for each in index["corpora"]]
-        self._corpus_of_shard: list[int] = [shard["corpus"] for shard in index["shards"]]
-        self._ends = list(accumulate(shard["pairs"] for shard in index["shards"]))
-        self._shards = [self._open(shard) for shard in index["shards"]]
+        try:
+            self._corpora: list[tuple[str, str]] = [(each[0], each[1]) for each in index["corpora"]]
+            self._corpus_of_shard: list[int] = [shard["corpus"] for shard in index["shards"]]
+            self._ends = list(accumulate(shard["pairs"] for shard in index["shards"]))
+            self._shards = [self._open(shard) for shard in index["shards"]]
+        except (LookupError, TypeError):
+            raise _damaged(self._folder / INDEX) from None
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
@@ -222,10 +225,16 @@ def _read_index(folder: Path) -> dict[str, Any]:
             f"{path}: cannot be read ({error.strerror}); run 'mute prepare' to make it"
         ) from None
     except ValueError:
-        raise MuteError(f"{path}: damaged; delete its folder and prepare the data again") from None
+        raise _damaged(path) from None
+    if not isinstance(index, dict):
+        raise _damaged(path)
     if index.get("format") != FORMAT:
         raise MuteError(
             f"{path}: format {index.get('format')}, but this version of mute reads format "
             f"{FORMAT}; prepare the data again"
         )
     return index
+
+
+def _damaged(path: Path) -> MuteError:
+    return MuteError(f"{path}: damaged; delete its folder and prepare the data again")

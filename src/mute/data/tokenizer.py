@@ -11,8 +11,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Literal, Protocol, Self
 
-from pydantic import ValidationError
-
 from mute.config import TokenizerConfig
 from mute.data.corpus import tidy
 from mute.data.vocabulary import BYTE, SPECIALS
@@ -230,14 +228,9 @@ def load_tokenizer(folder: Path | str) -> Tokenizer:
             f"{error.filename}: cannot be read ({error.strerror}); "
             f"a tokenizer folder is only whole with all its files"
         ) from None
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        UnicodeDecodeError,
-        json.JSONDecodeError,
-        ValidationError,
-    ):
+    except MuteError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise MuteError(f"{path}: not a tokenizer of mute, or damaged") from None
     if sizes != [tokenizer.source_size, tokenizer.target_size]:
         raise MuteError(

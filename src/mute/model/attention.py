@@ -37,7 +37,7 @@ class Attention(nn.Module):
             queries: (U, B, h, L, k)
             keys: (U, B, h, S, k)
             values: (U, B, h, S, k)
-            mask: true where a query may look, broadcastable to (B, h, L, S)
+            mask: true where a query may look, broadcastable to (B, 1, L, S)
             relative: what the distance of two positions adds, if anything
 
         Returns:

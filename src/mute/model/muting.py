@@ -57,6 +57,8 @@ def _without_the_others(fusion: Fusion, units: Sequence[int], layer: int) -> Fus
         )
     if not units:
         raise MuteError(f"units: encoder layer {layer} would have none left; keep at least one")
+    if not coefficients[list(units)].any():
+        raise MuteError(f"units: encoder layer {layer}: those to keep are muted already")
     return constant_fusion(renormalised(coefficients, units))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import UNK
+from mute.languages import base_language
 
 LEAST_FIT = 0.7
 """Below it a vocabulary was made for texts of another kind."""
@@ -46,7 +47,7 @@ def examples_for(tokenizer: Tokenizer) -> Sequence[str]:
     A vocabulary that knows words by heart was learned from text like theirs. So a model of
     tokenised lower-case text is shown such text, and one of a small corpus its own words.
     """
-    language = re.split("[-_]", tokenizer.languages[0])[0]
+    language = base_language(tokenizer.languages[0])
     anything = _ANYTHING.get(language, ())
     kinds = (anything, [_tokenised(each) for each in anything], _EMBEDDED_CORPUS.get(language, ()))
     best = max(kinds, key=lambda sentences: _fit(sentences, tokenizer))

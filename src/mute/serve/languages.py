@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import BYTE, UNK
+from mute.languages import base_language
 
 LOOKED_AT = 2000
 """Characters of a text that a guess is made from."""
@@ -36,8 +37,8 @@ class Guess(NamedTuple):
 
 def name_of(code: str) -> str:
     """The English name of a language; the code itself if it is not known."""
-    language, *region = re.split("[-_]", code)
-    name = _BY_CODE.get(language.lower(), code)
+    _, *region = re.split("[-_]", code)
+    name = _BY_CODE.get(base_language(code), code)
     return f"{name} ({' '.join(region)})" if region and name != code else name
 
 

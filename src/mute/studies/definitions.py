@@ -273,7 +273,7 @@ _ALL = (
     ),
     Study(
         "recipe",
-        "how to train a small task: dropout, batches, pieces, R-Drop, drop-branch; not in the paper",
+        "how to train a small task: dropout, batches, pieces, R-Drop, drop-branch (not the paper)",
         (
             RELATIVE,
             SEQ,

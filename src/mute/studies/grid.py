@@ -166,7 +166,9 @@ def is_trained(run: Path, config: Config, processes: int) -> bool:
     if not (file.is_file() and saved):
         return False
     result = read_json(file)
-    ended_there = result["steps"] == step_of(saved[-1])
+    if not isinstance(result, dict):
+        return False  # somebody else's
+    ended_there = result.get("steps") == step_of(saved[-1])
     return ended_there and same_run(result, config, processes) and same_data(run, config)
 
 

@@ -24,6 +24,9 @@ _MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if LANES == 16 else (1 << 27, 1 <
 """Products of numbers in a step of a layer, with weights of either kind, up to which it pays: few
 registers and short ones are soon all in use. With inputs of 8 bits, it always does."""
 
+_EPS = 1e-5
+"""What the kernel adds to a variance."""
+
 _Linear = BankLinear | nn.Linear  # a bank of one member is the plain layer by now
 
 
@@ -107,11 +110,13 @@ def _linears(units: Units) -> dict[str, _Linear]:
 
 def can_be_compiled(layer: MultiUnitLayer) -> bool:
     """Whether the kernel does what a layer of a tree does: one of a single unit, in float32."""
-    units, linears, cross = layer.units, _linears(layer.units), layer.units.cross
+    units, cross = layer.units, layer.units.cross
+    if type(units.feedforward) is not FeedForward or cross is None:
+        return False
+    linears = _linears(units)
     norms: tuple[object, ...] = (layer.norm, units.cross_norm, units.feedforward.norm)
     plain = all(type(linear) is nn.Linear for linear in linears.values())
-    plain = plain and all(type(norm) is nn.LayerNorm for norm in norms)
-    if not plain or type(units.feedforward) is not FeedForward or cross is None:
+    if not plain or not all(type(norm) is nn.LayerNorm and norm.eps == _EPS for norm in norms):
         return False  # of several units, or of other parts
     weight = linears["output"].weight
     suits = weight.device.type == "cpu" and weight.dtype == torch.float32 and LIBRARY is not None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 
 from mute.model.bank import BankLinear, BankNorm
-from mute.model.context import Context, LayerCache
+from mute.model.context import Context
 from mute.model.feedforward import FeedForward
 from mute.model.fusion import constant_fusion, fuse
 from mute.model.layer import MultiUnitLayer
@@ -33,7 +33,7 @@ class FoldedLayer(nn.Module):
             self.expand.append(linear(expand.weight[member], expand.bias[member]))
             self.contract.append(linear(contract.weight[member], contract.bias[member]))
 
-    def forward(self, x: Tensor, context: Context, _cache: LayerCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, context: Context) -> Tensor:
         """(B, L, d) → (B, L, d)."""
         s = x + self.mixer(self.norm(x)[None], context)
         coefficients: Tensor = self.fusion()

@@ -10,6 +10,7 @@ from mute.errors import MuteError
 from mute.model.attention import CrossAttention
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import Transformer
+from mute.model.units import Units
 from mute.translate.decoding import check_finite
 from mute.translate.ensemble import mean_log_probability
 
@@ -36,6 +37,22 @@ def log_probabilities(models: Sequence[Transformer], source: Tensor, target: Ten
     return log_p
 
 
+def can_show_attention(model: Transformer) -> bool:
+    """Whether the decoder looks at the source as ours does; units of another kind may not."""
+    return _cross(_aligning_units(model)) is not None
+
+
+def _aligning_units(model: Transformer) -> Units:
+    layer = model.decoder.layers[max(0, len(model.decoder.layers) - 2)]
+    assert isinstance(layer, MultiUnitLayer)
+    return layer.units
+
+
+def _cross(units: Units) -> CrossAttention | None:
+    cross = getattr(units, "cross", None)
+    return cross if isinstance(cross, CrossAttention) else None
+
+
 @torch.inference_mode()
 def cross_attention(models: Sequence[Transformer], source: Tensor, target: Tensor) -> Tensor:
     """How much each word of a translation, as it was chosen, looked at each of the source.
@@ -56,11 +73,10 @@ def cross_attention(models: Sequence[Transformer], source: Tensor, target: Tenso
     """
     seen: list[Tensor] = []
     for model in models:
-        layer = model.decoder.layers[max(0, len(model.decoder.layers) - 2)]
-        assert isinstance(layer, MultiUnitLayer)
-        cross = getattr(layer.units, "cross", None)
-        if not isinstance(cross, CrossAttention):
-            kind = type(layer.units).__name__
+        units = _aligning_units(model)
+        cross = _cross(units)
+        if cross is None:
+            kind = type(units).__name__
             raise MuteError(f"the decoder's {kind} have no `cross`, whose attention could be shown")
 
         def look(_module: object, _inputs: object, weights: Tensor) -> None:

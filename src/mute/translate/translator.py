@@ -19,7 +19,7 @@ from mute.runtime import choose_device, keep_freed_memory, seed_of
 from mute.translate.decoding import Decoding, NarrowDecoding
 from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
-from mute.translate.forced import cross_attention, log_probabilities
+from mute.translate.forced import can_show_attention, cross_attention, log_probabilities
 from mute.translate.lines import Part, batches
 from mute.translate.sampling import Sampling, sample
 from mute.translate.search import Hypothesis, SearchOptions, beam_search, penalised
@@ -270,12 +270,16 @@ class Translator:
         tokens = self.tokenizer.pieces(found.ids, "target")
         if not (attention or unknown):
             return Translation(self.tokenizer.decode(found.ids, "target"), found.score, tokens)
-        source, target = self._sources([part]), self._padded([[BOS, *found.ids]])
-        looked_at = cross_attention(self.models, source, target)[0]  # (T + 1, S)
         copies: dict[int, list[str]] = {}
-        for place, word in unknown:
-            looking = looked_at[: max(1, len(found.ids)), place]
-            copies.setdefault(int(looking.argmax()), []).append(word)
+        if attention or all(map(can_show_attention, self.models)):
+            source, target = self._sources([part]), self._padded([[BOS, *found.ids]])
+            looked_at = cross_attention(self.models, source, target)[0]  # (T + 1, S)
+            for place, word in unknown:
+                looking = looked_at[: max(1, len(found.ids)), place]
+                copies.setdefault(int(looking.argmax()), []).append(word)
+        else:
+            # Nobody knows where they belong.
+            copies[len(found.ids)] = [word for _, word in unknown]
         return Translation(
             self.tokenizer.decode(found.ids, "target", copies),
             found.score,

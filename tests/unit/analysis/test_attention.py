@@ -2,9 +2,11 @@
 
 import pytest
 import torch
+from torch import Tensor, nn
 
 from mute.analysis.attention import unit_attention
 from mute.config import ModelConfig
+from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer, build
 
 SOURCE = torch.tensor([[5, 6, 7, 3], [8, 3, 0, 0]])
@@ -32,6 +34,21 @@ def test_units_that_share_an_attention_show_it_alike() -> None:
 
 def test_units_without_attention_have_no_heads() -> None:
     maps = unit_attention(model(unit="convolution"), SOURCE)
+    assert [each.shape for each in maps] == [(3, 2, 0, 4, 4)] * 2
+
+
+class Plain(nn.Module):
+    """A unit of somebody's own."""
+
+    def forward(self, _seen: Tensor, x: Tensor, *_: object) -> Tensor:
+        return x.expand(3, -1, -1, -1)
+
+
+def test_nor_have_units_of_others_without_a_part_that_mixes() -> None:
+    network = model()
+    for layer in multi_unit_layers(network.encoder.layers):
+        layer.units = Plain()  # type: ignore[assignment]
+    maps = unit_attention(network, SOURCE)
     assert [each.shape for each in maps] == [(3, 2, 0, 4, 4)] * 2
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mute.analysis.maps import attention_maps, choose_lines, has_attention
+from mute.analysis.maps import attention_maps, choose_lines
 from mute.errors import MuteError
 from tests.unit.analysis.models import LINES, tokenizer, translator
 
@@ -21,8 +21,8 @@ def test_a_shared_attention_is_shown_once_and_a_convolution_not() -> None:
     shared = translator(units=3, shared="attention").models[0]
     (maps,) = attention_maps(shared, tokenizer(), LINES, [1])
     assert [len(layer) for layer in maps.weights] == [1, 1]
-    assert has_attention(shared)
-    assert not has_attention(translator(units=3, unit="convolution").models[0])
+    convolution = translator(units=3, unit="convolution").models[0]
+    assert attention_maps(convolution, tokenizer(), LINES, [1]) == []
 
 
 def test_the_first_sentences_are_shown_if_none_are_chosen() -> None:

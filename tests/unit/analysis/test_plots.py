@@ -86,6 +86,10 @@ def test_a_figure_takes_the_colours_of_its_page_and_names_nothing_twice() -> Non
     assert set(used) <= set(ids)
 
 
+def test_words_of_a_figure_stay_as_they_are() -> None:
+    assert f'id="x" {INK}' in to_svg(lines({"a": [1, 2]}, [0, 1], f'id="x" {INK}', "y"), "first")
+
+
 def test_a_png_is_on_white_and_no_figure_is_left_behind() -> None:
     picture = Image.open(io.BytesIO(to_png(lines({"a": [1, 2]}, [0, 1], "x", "y"))))
     assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from mute.data import batching
 from mute.data.batching import (
     BatchStream,
     Indices,
@@ -106,8 +107,12 @@ def test_a_pair_shares_its_batch_with_others_in_every_epoch() -> None:
     assert len(first & second) < len(first) / 2
 
 
+@pytest.mark.parametrize("pool", [batching.POOL, 30])
 @pytest.mark.parametrize("steps", [0, 1, 7, 30])
-def test_a_stream_goes_on_from_any_position(steps: int) -> None:
+def test_a_stream_goes_on_from_any_position(
+    steps: int, pool: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batching, "POOL", pool)
     corpus = Sentences([(length % 9 + 1, length % 7 + 1) for length in range(100)])
     stream = BatchStream(corpus, 40, seed=1)
     whole = stream.after(Position())
@@ -119,6 +124,33 @@ def test_a_stream_goes_on_from_any_position(steps: int) -> None:
         expected, resumed_batch = next(whole), next(resumed)
         assert expected[0].tolist() == resumed_batch[0].tolist()
         assert expected[1] == resumed_batch[1]
+
+
+def test_a_position_may_count_the_batches_of_several_pools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "POOL", 30)
+    stream = BatchStream(Sentences([(3, 3)] * 100), 40, seed=1)
+    batches = [batch.tolist() for batch in stream.epoch(0)]
+    indices, position = next(stream.after(Position(0, 7)))
+    assert indices.tolist() == batches[7]
+    assert position == Position(0, 2, 2)  # three in each of the pools before
+
+
+def test_pools_that_lie_behind_are_not_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "SAMPLED_POOL", 30)
+    corpus, drawn = Sentences([(3, 3)] * 100), list[int]()
+
+    class Counting(Sentences):
+        def lengths_of(self, indices: Indices) -> Lengths:
+            drawn.append(len(indices))
+            return super().lengths_of(indices)
+
+    sampled = Counting([(7, 7)] * 100)
+    stream = BatchStream(corpus, 40, seed=1, sample=lambda _: sampled)
+    assert stream.batches_per_epoch() == 20
+    assert len(list(stream.epoch(0))) == 20
+    drawn.clear()
+    next(stream.after(Position(0, 1, 3)))
+    assert drawn == [10]
 
 
 def test_weights_that_leave_nothing_are_refused() -> None:

@@ -142,9 +142,10 @@ def test_a_folder_that_was_not_finished_is_told(tmp_path: Path) -> None:
 def test_a_damaged_index_is_told(folder: Path) -> None:
     index = folder / "index.json"
     whole = index.read_text()
-    index.write_text(whole[:-10])
-    with pytest.raises(MuteError, match=r"index\.json: damaged"):
-        Pairs(folder)
+    for damaged in (whole[:-10], "[]", '{"format": 1}', '{"format": 1, "corpora": 7}'):
+        index.write_text(damaged)
+        with pytest.raises(MuteError, match=r"index\.json: damaged"):
+            Pairs(folder)
     index.write_text(json.dumps({**json.loads(whole), "format": 99}))
     with pytest.raises(MuteError, match="format 99, but this version of mute reads format 1"):
         Pairs(folder)

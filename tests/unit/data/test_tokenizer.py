@@ -298,6 +298,10 @@ def test_a_damaged_file_is_told(tokenizer: Tokenizer, tmp_path: Path) -> None:
         with pytest.raises(MuteError, match=rf"{path.name}: .*damaged"):
             load_tokenizer(tmp_path)
         path.write_bytes(content)
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "languages": ["en"]}))
+    with pytest.raises(MuteError, match=r"tokenizer\.json: not a tokenizer of mute, or damaged"):
+        load_tokenizer(tmp_path)
 
 
 def without_digests(folder: Path) -> None:

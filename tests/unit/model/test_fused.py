@@ -130,6 +130,28 @@ def test_a_query_that_may_look_nowhere_looks_everywhere_alike() -> None:
 
 
 @compiled
+def test_where_it_looks_then_depends_on_nothing() -> None:
+    projected = torch.randn(1, 2, 5, 3 * 32, requires_grad=True)
+    tables = torch.randn(2, 1, 5, 16, requires_grad=True)
+    open_to = torch.tensor([False, True])[:, None, None, None].expand(-1, 1, 1, 5)
+    mixed = fused_attention(projected, None, 2, open_to, tables)
+    (gradient,) = torch.autograd.grad(mixed.square().sum(), projected)
+    assert (gradient[0, 0, :, :64] == 0).all(), "of queries and keys"
+    assert (gradient[0, 0, :, 64:] != 0).all(), "of values"
+    assert (gradient[0, 1] != 0).all()
+
+
+@compiled
+def test_no_query_is_no_attention() -> None:
+    nobody = torch.randn(2, 3, 0, 32, requires_grad=True)
+    mask = torch.ones(3, 1, 1, 4, dtype=torch.bool)
+    mixed = fused_attention(nobody, torch.randn(2, 3, 4, 64), 2, mask)
+    assert mixed.shape == (2, 3, 0, 32)
+    mixed.sum().backward()
+    assert fused_attention(nobody.repeat(1, 1, 1, 3), None, 2, mask).shape == (2, 3, 0, 32)
+
+
+@compiled
 def test_a_mask_may_be_one_for_all() -> None:
     projected = torch.randn(2, 3, 5, 3 * 32)
     one, each = (torch.ones(1, 1, 1, size, dtype=torch.bool) for size in (1, 5))

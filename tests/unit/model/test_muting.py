@@ -114,3 +114,10 @@ def test_any_collection_of_numbers_is_one_of_units() -> None:
         keep_units(model, kept)  # type: ignore[arg-type]
         left = [layer.fusion().nonzero().flatten().tolist() for layer in model.multi_unit_layers()]
         assert left[:2] == [[0, 2], [0, 2]]
+
+
+def test_units_that_are_muted_cannot_be_kept() -> None:
+    model = double(small(units=3)).eval()
+    keep_units(model, [0])
+    with pytest.raises(MuteError, match="layer 0: those to keep are muted already"):
+        keep_units(model, [1, 2])

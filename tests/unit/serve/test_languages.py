@@ -11,7 +11,13 @@ from mute.serve.languages import detect, name_of
 
 @pytest.mark.parametrize(
     ("code", "name"),
-    [("de", "German"), ("EN", "English"), ("zh-TW", "Chinese (TW)"), ("tlh", "tlh")],
+    [
+        ("de", "German"),
+        ("EN", "English"),
+        ("zh-TW", "Chinese (TW)"),
+        ("tlh", "tlh"),
+        ("deu", "German"),
+    ],
 )
 def test_a_language_has_a_name_or_else_its_code(code: str, name: str) -> None:
     assert name_of(code) == name

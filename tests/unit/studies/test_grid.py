@@ -61,6 +61,15 @@ def test_one_whose_checkpoints_are_gone_is_not(
     assert grid.find_twin(config("runs/other"), 1) is None
 
 
+@pytest.mark.parametrize("content", ["[]", "{}", '{"steps": 12}'])
+def test_what_is_no_result_of_ours_is_not(
+    content: str, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared_as("A", monkeypatch)
+    (trained / "result.json").write_text(content)
+    assert grid.find_twin(config("runs/other"), 1) is None
+
+
 def test_before_the_text_is_prepared_settings_alone_count(
     trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

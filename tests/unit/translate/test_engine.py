@@ -13,6 +13,7 @@ from mute.errors import MuteError
 from mute.model.bank import BankLinear
 from mute.model.context import Context
 from mute.model.kernels import LIBRARY, load_library, widths
+from mute.model.layer import multi_unit_layers
 from mute.model.muting import keep_units
 from mute.model.transformer import Transformer
 from mute.model.units import _KINDS
@@ -80,7 +81,7 @@ def test_it_decodes_as_the_model_does(settings: dict[str, object]) -> None:
 @pytest.mark.parametrize("lanes", widths())
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("d_model", [32, 96, 160])
-@pytest.mark.parametrize("settings", [each for each in SYSTEMS if "unit" not in each], ids=str)
+@pytest.mark.parametrize("settings", [each for each in SYSTEMS if "unit" not in str(each)], ids=str)
 @torch.inference_mode()
 def test_the_compiled_attention_decodes_as_the_model_does(
     settings: dict[str, object],
@@ -101,9 +102,9 @@ def test_the_compiled_attention_decodes_as_the_model_does(
     monkeypatch.setattr(lookup, "threads_for", lambda sentences, _: min(threads, sentences))
     monkeypatch.setattr(tree, "looked_up", counted)
     ours = Engine(copy.deepcopy(model).float()).start(SOURCE, 3)
-    if isinstance(ours, TreeDecoding):
-        assert_alike(ours, plain(model, 3), 1e-3)
-        assert len(looks) == 2 * len(ours.layers) * (FIRST_ROOM + 4)
+    assert isinstance(ours, TreeDecoding)
+    assert_alike(ours, plain(model, 3), 1e-3)
+    assert len(looks) == 2 * len(ours.layers) * (FIRST_ROOM + 4)
 
 
 @pytest.mark.parametrize("settings", [each for each in SYSTEMS if "units" in each], ids=str)
@@ -267,6 +268,25 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Transformer:
 def test_what_is_inside_of_others_units_is_left_as_it_is(bare: Transformer) -> None:
     words = torch.full((3, 2), 7)
     found, expected = Engine(bare).start(SOURCE, 2).step(words), plain(bare, 2).step(words)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+class Other(nn.Module):
+    """What somebody put in the place of a part of ours."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return 2 * x
+
+
+@torch.inference_mode()
+def test_others_parts_in_our_units_are_called_as_they_are() -> None:
+    model = double(small(), vocab_size=50).float().eval()
+    first, second = multi_unit_layers(model.decoder.layers)
+    first.units.feedforward = Other()  # type: ignore[assignment]
+    assert isinstance(second.norm, nn.LayerNorm)
+    second.norm.eps = 0.5
+    words = torch.full((3, 2), 7)
+    found, expected = Engine(model).start(SOURCE, 2).step(words), plain(model, 2).step(words)
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 

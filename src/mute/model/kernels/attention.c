@@ -200,16 +200,18 @@ INLINE void softmax(const Attention *a, const Desk *desk, float *scores) {
     }
 }
 
-/* The gradient of the scores in place of that of the weights. */
+/* The gradient of the scores in place of that of the weights. A closed place has none, also where
+   all are closed and have weights alike. */
 INLINE void softmax_back(const Attention *a, const Desk *desk, const float *weights) {
     for (int64_t i = 0; i < a->queries; i++) {
         const float *row = weights + i * desk->padded;
+        const float *open = desk->open + (a->mask_row ? i * desk->padded : 0);
         float *slopes = desk->slopes + i * desk->padded;
         floats mean = {};
         for (int64_t j = 0; j < desk->padded; j += LANES) mean += load(row + j) * load(slopes + j);
         mean = total(mean);
         for (int64_t j = 0; j < desk->padded; j += LANES)
-            store(slopes + j, load(row + j) * (load(slopes + j) - mean));
+            store(slopes + j, load(open + j) * load(row + j) * (load(slopes + j) - mean));
     }
 }
 
@@ -251,6 +253,7 @@ INLINE void backward_heads(int relative, const Attention *a, Desk *desk, int64_t
     const int64_t n = a->size, d = a->heads * n, L = a->queries, S = a->keys;
     const float scale = 1 / sqrtf(n);
     if (relative) lay_out_tables(a, desk, item / a->batch);
+    lay_out_mask(a, desk, item % a->batch);
     for (int64_t head = 0; head < a->heads; head++) {
         const float *weights = a->weights + (item * a->heads + head) * L * desk->padded;
         const float *to_mixed = a->to_mixed + item * L * d + head * n;
