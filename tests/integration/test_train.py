@@ -186,7 +186,7 @@ class _Killed(BaseException):
     """Stands for kill -9: nothing of the process runs after it."""
 
 
-def killed_at(step: int, experiment_file: Path, folder: Path) -> None:
+def killed_at(step: int, experiment_file: Path, folder: Path, *overrides: str) -> None:
     """Train in `folder`, up to the death of the process."""
     from mute.train.trainer import Trainer
 
@@ -200,7 +200,7 @@ def killed_at(step: int, experiment_file: Path, folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Trainer, "step", dying_step)
         with pytest.raises(_Killed):
-            train(experiment_file, folder)
+            train(experiment_file, folder, *overrides)
 
 
 @pytest.mark.parametrize("step", [1, 4, 6, 11])
@@ -214,6 +214,18 @@ def test_a_killed_run_goes_on_to_the_same_bits(
     assert_same(*best)
     expected = [(r["step"], r["loss"]) for r in records(uninterrupted, "train")]
     assert [(r["step"], r["loss"]) for r in records(tmp_path, "train")] == expected
+
+
+def test_and_so_does_one_that_cuts_words_anew_in_every_epoch(
+    experiment_file: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert train(experiment_file, whole, "data.sampling=0.3") == 0
+    killed_at(7, experiment_file, killed, "data.sampling=0.3")
+    assert train(experiment_file, killed, "data.sampling=0.3") == 0
+    assert_same(final_tensors(killed), final_tensors(whole))
+    losses = [[r["loss"] for r in records(each, "train")] for each in (whole, uninterrupted)]
+    assert losses[0] != losses[1]
 
 
 def killed_in(function: str, experiment_file: Path, folder: Path) -> None:
@@ -390,26 +402,28 @@ TWO_MACHINES = [
 
 
 @pytest.mark.parametrize(
-    ("launchers", "accumulate"),
-    [(ONE_MACHINE, 1), (TWO_MACHINES, 1), (ONE_MACHINE, 2)],
-    ids=["one", "two", "accumulated"],
+    ("launchers", "accumulate", "sampling"),
+    [(ONE_MACHINE, 1, 0), (TWO_MACHINES, 1, 0), (ONE_MACHINE, 2, 0.3)],
+    ids=["one", "two", "accumulated and sampled"],
 )
 def test_two_processes_compute_what_one_does_with_two_batches(
     launchers: list[list[str]],
     accumulate: int,
+    sampling: float,
     experiment_file: Path,
     tmp_path: Path,
     background: list[subprocess.Popen[str]],
 ) -> None:
     together, alone = tmp_path / "together", tmp_path / "alone"
-    settings = ["train.steps=6", f"train.run={together}", f"train.accumulate={accumulate}"]
+    both = ["train.steps=6", f"data.sampling={sampling}"]
+    settings = [*both, f"train.run={together}", f"train.accumulate={accumulate}"]
     changes = [part for each in settings for part in ("--set", each)]
     command = ["-m", "mute", "train", str(experiment_file), *changes]
     processes = [start(background, [*launcher, *command]) for launcher in launchers]
     for process in processes:
         _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
-    assert train(experiment_file, alone, "train.steps=6", f"train.accumulate={2 * accumulate}") == 0
+    assert train(experiment_file, alone, *both, f"train.accumulate={2 * accumulate}") == 0
     losses = [[r["loss"] for r in records(each, "validation")] for each in (together, alone)]
     assert losses[0] == pytest.approx(losses[1], abs=1e-5)
     ours, theirs = final_tensors(together, 6), final_tensors(alone, 6)
