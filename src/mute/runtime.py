@@ -1,4 +1,4 @@
-"""The process mute runs in: its allocator, seeds, device, exit status, and its source."""
+"""The process mute runs in: its allocator, seeds, device, share, exit status, and its source."""
 
 import ctypes
 import ctypes.util
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -16,6 +17,18 @@ _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 _KEEP, _KEEP_IN_OLD_GLIBC = 2**31 - 1, 2**25
 """Bytes up to which blocks stay with the process; some versions allow no more than the latter."""
+
+
+class Share(NamedTuple):
+    """Which process this is, of how many."""
+
+    rank: int = 0
+    world: int = 1
+
+    @classmethod
+    def of_this_process(cls) -> "Share":
+        """As torchrun says, or all of it."""
+        return cls(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
 
 
 def keep_freed_memory() -> None:
@@ -45,7 +58,7 @@ def status_when_stopped() -> int:
 
     torchrun takes anything but 0 for a failure, and `--max-restarts` would start the run again.
     """
-    together = int(os.environ.get("WORLD_SIZE", "1")) > 1 or "TORCHELASTIC_RUN_ID" in os.environ
+    together = Share.of_this_process().world > 1 or "TORCHELASTIC_RUN_ID" in os.environ
     return 0 if together else STOPPED
 
 

@@ -1,7 +1,6 @@
 """From a config to a trained model: info, prepare, train, average, bench, study, demo."""
 
 import json
-import os
 import shlex
 import sys
 from dataclasses import asdict
@@ -97,10 +96,11 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
     from mute import experiment
     from mute.configfile import load_config
     from mute.result import RESULT
+    from mute.runtime import Share
 
     settings = load_config(config, overrides or [])
     state = experiment.train(settings)
-    if int(os.environ.get("RANK", "0")) == 0:
+    if Share.of_this_process().rank == 0:
         _, training = experiment.sections(settings)
         best = f"best BLEU {state.best_score:.2f} at step {state.best_step}"
         typer.echo(f"{training.run}: {state.step} steps, {best}")

@@ -32,7 +32,7 @@ from mute.result import (
     score_tests,
     tokenization_of,
 )
-from mute.runtime import status_when_stopped
+from mute.runtime import Share, status_when_stopped
 from mute.studies.grid import is_trained, read_json, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
 from mute.train.checkpoint import checkpoints, remove_old, step_of
@@ -63,7 +63,7 @@ def perform(request: Request) -> None:
     """
     _, training = experiment.sections(request.config)
     run = Path(training.run)
-    processes = int(os.environ.get("WORLD_SIZE", "1"))  # by torchrun
+    processes = Share.of_this_process().world
     if not is_trained(run, request.config, processes):
         _check_not_beyond(run, training)
         with _taking_time(run):
@@ -155,7 +155,7 @@ def _threads(run: Path) -> int | None:
 
 
 def _leads() -> bool:
-    return int(os.environ.get("RANK", "0")) == 0
+    return Share.of_this_process().rank == 0
 
 
 def _stop_with(study: int) -> None:

@@ -14,7 +14,7 @@ from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
 from mute.errors import MuteError, ToldElsewhereError
-from mute.runtime import choose_device
+from mute.runtime import Share, choose_device
 
 _PATIENCE = timedelta(days=1)
 """How long the others wait for the leading process, which validates alone."""
@@ -96,8 +96,7 @@ def join_group() -> Group:
     NCCL connects GPUs and gloo CPUs.
     """
     device = choose_device()
-    size = int(os.environ.get("WORLD_SIZE", "1"))
-    if size == 1:
+    if Share.of_this_process().world == 1:
         return Group(0, 1, device)
     if device.type == "cuda":
         torch.cuda.set_device(device)

@@ -13,10 +13,10 @@ from mute.data.corpus import name_of, refuse_sgml
 from mute.errors import MuteError
 from mute.files import is_terminal
 from mute.model.folder import CONFIG, TOKENIZER, WEIGHTS, model_folder
-from mute.runtime import seed_of
+from mute.runtime import Share, seed_of
 from mute.translate import render
 from mute.translate.options import Options
-from mute.translate.parts import Share, work_in_parts
+from mute.translate.parts import work_in_parts
 from mute.translate.progress import LineProgress
 from mute.translate.sampling import Sampling
 from mute.translate.shortlist import FILE as SHORTLIST

@@ -16,28 +16,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from mute.errors import MuteError
 from mute.files import try_to_lock
+from mute.runtime import Share
 from mute.translate.stream import Content, Job, pack, survey
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 POLL_SECONDS = 1.0
 """How often a process that waits for others looks."""
-
-
-class Share(NamedTuple):
-    """Which process this is, of how many."""
-
-    rank: int = 0
-    world: int = 1
-
-    @classmethod
-    def of_this_process(cls) -> "Share":
-        """As torchrun says, or all of it."""
-        return cls(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
 
 
 def work_in_parts(job: Job, output: Path, identity: Mapping[str, Any], share: Share) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from mute.errors import MuteError
+from mute.runtime import Share
 from mute.translate import parts
-from mute.translate.parts import MANIFEST, Share, work_in_parts
+from mute.translate.parts import MANIFEST, work_in_parts
 from mute.translate.stream import Job, Row
 
 LINES = 11
