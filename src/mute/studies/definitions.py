@@ -123,7 +123,6 @@ def _sharing(part: str, label: str) -> System:
     return System(f"shared-{part}", label, "mute", (f"model.shared={part}",))
 
 
-_MUCH_DROPOUT = "model.dropout=0.3"
 # A batch has sentences of nearly one length, for little padding; steps of the same size that are
 # made of several learn what suits more than one length.
 _MIXED_LENGTHS = ("train.batch_tokens=512", "train.accumulate=4")
@@ -134,7 +133,7 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "4096",
         "dropout 0.3, large batches",
         (
-            _MUCH_DROPOUT,
+            "model.dropout=0.3",
             "train.batch_tokens=4096",
             "train.steps=4500",
             "train.learning_rate=5e-3",
@@ -146,7 +145,7 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     ("mixed", "mixed lengths", _MIXED_LENGTHS),
     # The loss in training, noise and all, ends far below that on the development set: what lacks is
-    # text. 10,000 merges are many for 29,000 pairs; rare pieces are seen more often when common ones
+    # text. 10,000 merges are many for 29,000 pairs; rare pieces are seen more often if common ones
     # fall apart. The rate is that of its authors. Sentences are a quarter longer, so there are more
     # steps for nearly as many epochs.
     (
