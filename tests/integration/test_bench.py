@@ -19,6 +19,7 @@ from mute.model.kernels import missed
 from mute.model.parameters import parameter_count
 from mute.runtime import source_commit
 from tests.integration.command import run
+from tests.machines import needs_int8
 
 PARTS = ["batches", "encoder", "decoder", "output and loss", "backward", "optimizer and rest"]
 
@@ -39,6 +40,7 @@ def stream_of(config: Config) -> BatchStream:
     return BatchStream(load_prepared(data).train, training.batch_tokens, training.seed)
 
 
+@needs_int8
 def test_training_and_translation_are_measured_on_the_prepared_data(
     experiment_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,6 +141,7 @@ def test_a_config_needs_no_more_than_a_model(
     assert list(tmp_path.iterdir()) == [config]
 
 
+@needs_int8
 @pytest.mark.usefixtures("_known_peak")
 def test_the_tables_show_every_part(
     experiment_file: Path,

@@ -24,6 +24,7 @@ from mute.translate.command import Files
 from mute.translate.stream import pack
 from tests.integration.command import run
 from tests.integration.test_train import MUTE, TORCHRUN, background, start, wait_until
+from tests.machines import needs_int8
 
 __all__ = ["background"]
 
@@ -175,6 +176,15 @@ def test_translations_begin_as_they_have_to(model: Path, text: str) -> None:
     assert bound[1:] == free[1:]
 
 
+@needs_int8
+def test_numbers_of_8_bits_are_others(model: Path, text: str) -> None:
+    exact, rounded = (
+        [json.loads(line)["score"] for line in translated(model, "--json", "--compute", each)]
+        for each in ("float32", "int8")
+    )
+    assert exact != rounded
+
+
 def test_the_options_reach_the_translator(model: Path, text: str) -> None:
     def found(*options: str) -> list[dict[str, Any]]:
         lines = map(json.loads, translated(model, "--json", *options))
@@ -193,7 +203,6 @@ def test_the_options_reach_the_translator(model: Path, text: str) -> None:
     assert tokens("--units", "0") != plain
     assert tokens("--units", "0,1,2") == plain
     assert tokens("--units", "0:0", "--units", "1:0") == tokens("--units", "0")
-    assert scores("--compute", "int8") != scores()
     assert scores("--length-penalty", "0") != scores()
     sampled = tokens("--sample", "--seed", "1")
     assert sampled == tokens("--sample", "--seed", "1")

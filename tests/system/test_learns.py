@@ -75,6 +75,6 @@ def test_it_learns_to_turn_a_sentence_around(system: dict[str, object], tmp_path
     corpus = Reversals(4000, seed=1)
     stream = BatchStream(corpus, training.batch_tokens, training.seed)
     group = Group(0, 1, torch.device("cpu"))
-    trainer = Trainer(model, training, group, lambda _: corpus, stream, str)
+    trainer = Trainer(model, training, group, stream, str)
     trainer.fit(validate=lambda _: {"bleu": 0.0}, keep_best=lambda _: None)
     assert share_right(model, Reversals(200, seed=2)) > 0.95

@@ -28,7 +28,7 @@ Indices = NDArray[np.int32]
 """Which pairs; 4 bytes each, since an epoch holds one for every pair of the corpus."""
 
 
-Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
+Lengths = tuple[NDArray[np.integer], NDArray[np.integer]]
 """How many ids each source and each target has."""
 
 
@@ -204,7 +204,7 @@ class BatchStream:
         times = np.floor(self._weights + random.random(len(everything))).astype(np.int64)
         return np.repeat(everything, times)
 
-    def _cut(self, ordered: Indices, lengths: NDArray[np.int32]) -> list[Indices]:
+    def _cut(self, ordered: Indices, lengths: NDArray[np.integer]) -> list[Indices]:
         """Cut pairs that are sorted by length where a batch would exceed the budget."""
         batches, start = [], 0
         while start < len(ordered):

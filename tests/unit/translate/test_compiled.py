@@ -19,13 +19,13 @@ from mute.translate.engine import Compute, Engine
 from mute.translate.int8 import has_wide_sums
 from mute.translate.search import log_sum_exp
 from mute.translate.tree import FIRST_ROOM
+from tests.machines import needs_int8
 from tests.unit.model.oracle import double, small
 from tests.unit.translate.test_engine import SOURCE, assert_alike, plain
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
 
 STEPS, LAYERS = FIRST_ROOM + 4, 2
-COMPUTES: list[Compute] = ["float32", "int8"]
 
 
 def model(**settings: object) -> Transformer:
@@ -116,17 +116,18 @@ def test_8_bits_give_what_the_rounded_model_does(
     assert len(calls) == LAYERS * STEPS
 
 
+@pytest.mark.parametrize("compute", ["float32", pytest.param("int8", marks=needs_int8)])
 @torch.inference_mode()
-def test_damaged_weights_stay_seen() -> None:
-    for compute in COMPUTES:
-        whole = model(d_model=64).float()
-        layer, *_ = multi_unit_layers(whole.decoder.layers)
-        layer.units.feedforward.expand.bias[0, 3] = torch.nan
-        decoding = Engine(whole, compute).start(SOURCE, 2)
-        with pytest.raises(NotFiniteError):
-            log_sum_exp(decoding.step(torch.full((3, 2), 7)))
+def test_damaged_weights_stay_seen(compute: Compute) -> None:
+    whole = model(d_model=64).float()
+    layer, *_ = multi_unit_layers(whole.decoder.layers)
+    layer.units.feedforward.expand.bias[0, 3] = torch.nan
+    decoding = Engine(whole, compute).start(SOURCE, 2)
+    with pytest.raises(NotFiniteError):
+        log_sum_exp(decoding.step(torch.full((3, 2), 7)))
 
 
+@needs_int8
 @torch.inference_mode()
 def test_int8_stays_near_float32(calls: list[int]) -> None:
     whole = model(d_model=64)

@@ -26,6 +26,7 @@ from mute.translate.forced import cross_attention
 from mute.translate.packed import PackedLinear
 from mute.translate.search import SearchOptions, beam_search
 from mute.translate.tree import FIRST_ROOM, TreeDecoding
+from tests.machines import needs_int8
 from tests.unit.model.oracle import double, small
 
 SOURCE = torch.tensor([[5, 6, 7, 8, 9, 3], [4, 10, 3, 0, 0, 0], [11, 12, 4, 3, 0, 0]])
@@ -120,7 +121,7 @@ def test_muted_units_are_those_of_the_muted_model(settings: dict[str, object]) -
     assert not torch.equal(muted, before)
 
 
-@pytest.mark.parametrize("compute", ["float32", "int8"])
+@pytest.mark.parametrize("compute", ["float32", pytest.param("int8", marks=needs_int8)])
 def test_an_engine_with_muted_units_holds_no_weights_of_its_own(compute: Compute) -> None:
     engine = Engine(double(small(units=3)).float(), compute)
     packed = {id(module) for module in engine.model.modules() if isinstance(module, Packed)}
@@ -209,6 +210,7 @@ def spread(tensor: Tensor) -> float:
     return float(tensor.std())
 
 
+@needs_int8
 @pytest.mark.parametrize("settings", [{}, {"units": 3, "sequential": True}], ids=str)
 @torch.inference_mode()
 def test_int8_is_near_float32(settings: dict[str, object]) -> None:

@@ -8,6 +8,7 @@ from mute.model.kernels import LIBRARY, load_library, widths
 from mute.translate import weights
 from mute.translate.int8 import FbgemmLinear, Int8Linear, has_wide_sums, int8_linear, rounds_inputs
 from mute.translate.weights import Weights
+from tests.machines import needs_int8
 
 
 def rounded(x: Tensor) -> Tensor:
@@ -49,6 +50,7 @@ def test_products_are_those_of_rounded_numbers(
     torch.testing.assert_close(whole.double(), expected, rtol=1e-4, atol=1e-3)
 
 
+@needs_int8
 @torch.inference_mode()
 def test_both_kinds_of_products_are_near_the_exact_one() -> None:
     x, weight = torch.randn(5, 64), torch.randn(33, 64)

@@ -19,6 +19,7 @@ from mute.translate.search import Hypothesis
 from mute.translate.shortlist import Shortlist
 from mute.translate.translation import LineError
 from mute.translate.translator import Translator, load
+from tests.machines import needs_int8
 from tests.unit.model.oracle import double, small
 
 TEXT = list(pairs(200, seed=1, split="train"))
@@ -379,7 +380,13 @@ def test_loading_an_ensemble_or_some_units(tokenizer: Tokenizer, tmp_path: Path)
     assert best(load(one, units=[1])) != best(load(one))
     assert best(load(one, units={0: [1]})) != best(load(one, units=[1]))
     assert [t for t, _ in best(load(one, units=[0, 1, 2]))] == [t for t, _ in best(load(one))]
-    assert best(load(one, compute="int8")) != best(load(one))
+
+
+@needs_int8
+def test_loading_in_8_bits(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    folder = saved(tmp_path / "one", tokenizer, 1, units=3)
+    exact, rounded = (load(folder, compute=each).translate(LINES) for each in ("float32", "int8"))
+    assert [each.score for each in rounded] != [each.score for each in exact]
 
 
 def test_an_ensemble_needs_one_vocabulary(tokenizer: Tokenizer, tmp_path: Path) -> None:
