@@ -82,7 +82,9 @@ def test_it_decodes_as_the_model_does(settings: dict[str, object]) -> None:
 @pytest.mark.parametrize("lanes", widths())
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("d_model", [32, 96, 160])
-@pytest.mark.parametrize("settings", [each for each in SYSTEMS if "unit" not in str(each)], ids=str)
+@pytest.mark.parametrize(
+    "settings", [each for each in SYSTEMS if "'unit'" not in str(each)], ids=str
+)
 @torch.inference_mode()
 def test_the_compiled_attention_decodes_as_the_model_does(
     settings: dict[str, object],
