@@ -26,8 +26,8 @@ TextPairs = Sequence[tuple[str, str]]
 LEARNING_PAIRS = 400_000
 """A tokenizer is learned from at most so many pairs: more cost gigabytes and change little."""
 
-# Samples of a word are remembered: to cut it again each time it is met takes longer than the
-# training of a small model. Nothing long, which will not be met again.
+# Samples of a word are remembered: to cut it again each time it is met takes a good part of the
+# time that a small model is trained in. Nothing long, which will not be met again.
 _WAYS_IN_BITS, _REMEMBERED_WAYS, _LONGEST_REMEMBERED = 6, 500_000, 8
 
 FORMAT = 1

@@ -16,6 +16,7 @@ from mute.model.folder import load_model, max_length_of
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
 from mute.runtime import choose_device, keep_freed_memory, seed_of
+from mute.translate.copying import place_copies
 from mute.translate.decoding import Decoding, NarrowDecoding
 from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
@@ -270,16 +271,11 @@ class Translator:
         tokens = self.tokenizer.pieces(found.ids, "target")
         if not (attention or unknown):
             return Translation(self.tokenizer.decode(found.ids, "target"), found.score, tokens)
-        copies: dict[int, list[str]] = {}
+        looked_at = None
         if attention or all(map(can_show_attention, self.models)):
             source, target = self._sources([part]), self._padded([[BOS, *found.ids]])
             looked_at = cross_attention(self.models, source, target)[0]  # (T + 1, S)
-            for place, word in unknown:
-                looking = looked_at[: max(1, len(found.ids)), place]
-                copies.setdefault(int(looking.argmax()), []).append(word)
-        else:
-            # Nobody knows where they belong.
-            copies[len(found.ids)] = [word for _, word in unknown]
+        copies = place_copies(unknown, len(found.ids), looked_at)
         return Translation(
             self.tokenizer.decode(found.ids, "target", copies),
             found.score,
@@ -288,7 +284,7 @@ class Translator:
             source_tokens=[*self.tokenizer.pieces(part.source, "source"), SPECIALS[EOS]]
             if attention
             else [],
-            attention=looked_at.tolist() if attention else None,
+            attention=looked_at.tolist() if attention and looked_at is not None else None,
         )
 
     def _sources(self, parts: list[Part]) -> Tensor:
