@@ -22,15 +22,34 @@ def test_every_shipped_config_loads(path: Path) -> None:
     assert config.data is not None
     assert config.train is not None
     assert config.train.run == f"runs/{path.parent.name}-{path.stem}"
-    expected_units = 4 if path.stem in {"mute", "bias", "seq"} else 1
+    system = path.stem.partition("-")[0]
+    expected_units = 4 if system in {"mute", "bias", "seq"} else 1
     assert config.model.units == expected_units
-    assert config.model.sequential == (path.stem == "seq")
-    assert bool(config.model.bias) == (path.stem in {"bias", "seq"})
+    assert config.model.sequential == (system == "seq")
+    assert bool(config.model.bias) == (system in {"bias", "seq"})
 
 
 def test_every_task_has_every_system() -> None:
     for task in {path.parent for path in SHIPPED}:
-        assert {path.stem for path in task.glob("*.yaml")} == SYSTEMS
+        stems = {path.stem for path in task.glob("*.yaml")}
+        assert stems >= SYSTEMS
+        assert {stem.partition("-")[0] for stem in stems} == SYSTEMS
+
+
+@pytest.mark.parametrize("system", ["relative", "seq"])
+def test_a_system_on_diversified_text_differs_in_its_text_alone(system: str) -> None:
+    task = next(path.parent for path in SHIPPED if path.parent.name == "multi30k")
+    usual, diverse = (load_config(task / f"{name}.yaml") for name in (system, f"{system}-diverse"))
+    assert diverse.model == usual.model
+    assert usual.train is not None
+    assert diverse.train == usual.train.model_copy(
+        update={"run": f"runs/multi30k-{system}-diverse"}
+    )
+    assert usual.data is not None
+    assert diverse.data is not None
+    assert diverse.data.train[0] == usual.data.train[0]
+    changed = {"prepared": diverse.data.prepared, "train": diverse.data.train}
+    assert diverse.data == usual.data.model_copy(update=changed)
 
 
 SEPARATE_VOCABULARIES = """

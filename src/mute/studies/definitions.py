@@ -179,6 +179,20 @@ _DROP_BRANCH = System(
 )
 
 
+# Four units lead where there is text enough; a small task can have more of it without any new: what
+# models of its own, one in each direction, make of it (Nguyen et al. 2020). The one recipe that
+# has files: its text has to be made and prepared first, as relative-diverse.yaml says.
+_DIVERSE = tuple(
+    System(
+        f"{of.name}-diverse",
+        f"{of.label}, diversified text",
+        f"{of.config}-diverse",
+        baseline=f"{BASELINE}-diverse",
+    )
+    for of in (RELATIVE, SEQ)
+)
+
+
 _ALL = (
     Study(
         "main",
@@ -267,12 +281,13 @@ _ALL = (
     ),
     Study(
         "recipe",
-        "how to train a small task: dropout, batches, pieces, R-Drop, drop-branch (not the paper)",
+        "how to train a small task: dropout, batches, pieces, R-Drop, more text (not the paper)",
         (
             RELATIVE,
             SEQ,
             *(system for each in _RECIPES for system in _by_recipe(*each)),
             _DROP_BRANCH,
+            *_DIVERSE,
         ),
         budget={},
         only_task="multi30k",
