@@ -1,10 +1,13 @@
 """What all tests share: one thread per worker, a fixed seed, the same examples every time."""
 
 import signal
+from collections.abc import Callable
 
 import pytest
 import torch
 from hypothesis import settings
+
+from mute.model import kernels
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
@@ -18,3 +21,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 @pytest.fixture(autouse=True)
 def _reproducible() -> None:
     torch.manual_seed(1)
+
+
+@pytest.fixture
+def use_lanes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Have all computed by the kernels for registers of so many floats; 0 for none of them."""
+
+    def use(lanes: int) -> None:
+        library = kernels.load_library(lanes) if lanes else None
+        if lanes and library is None:
+            pytest.skip(f"no kernels for {lanes} floats were compiled when mute was installed")
+        monkeypatch.setattr(kernels, "LIBRARY", library)
+        monkeypatch.setattr(kernels, "LANES", lanes or 1)
+
+    return use

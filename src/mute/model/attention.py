@@ -3,10 +3,11 @@
 import torch
 from torch import Tensor, nn
 
+from mute.model import kernels
 from mute.model.bank import BankLinear
 from mute.model.context import Context, LayerCache
 from mute.model.dropout import Dropout
-from mute.model.fused import can_fuse, fused_attention
+from mute.model.fused import fused_attention
 from mute.model.relative import RelativePositions
 
 
@@ -23,14 +24,7 @@ class Attention(nn.Module):
         self.relative = RelativePositions(members, d // heads, clip) if clip else None
         self.output = BankLinear(members, d, d)
 
-    def attend(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor,
-        relative: RelativePositions | None = None,
-    ) -> Tensor:
+    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
         """softmax(QKᵀ/√k) V, and the output projection.
 
         Args:
@@ -38,21 +32,20 @@ class Attention(nn.Module):
             keys: (U, B, h, S, k)
             values: (U, B, h, S, k)
             mask: true where a query may look, broadcastable to (B, 1, L, S)
-            relative: what the distance of two positions adds, if anything
 
         Returns:
             (U, B, L, d)
         """
         queries = queries * queries.size(-1) ** -0.5
         scores = queries @ keys.mT
-        if relative:
-            scores = scores + relative.scores(queries, keys.size(-2))
+        if self.relative:
+            scores = scores + self.relative.scores(queries, keys.size(-2))
         # Not -inf: a row without any real position would become NaN.
         scores.masked_fill_(~mask, torch.finfo(scores.dtype).min)
         weights: Tensor = self.dropout(scores.softmax(-1))
         mixed = weights @ values
-        if relative:
-            mixed = mixed + relative.mixed(weights)
+        if self.relative:
+            mixed = mixed + self.relative.mixed(weights)
         return self.project(mixed.transpose(2, 3).flatten(3))
 
     def project(self, mixed: Tensor) -> Tensor:
@@ -72,7 +65,7 @@ class Attention(nn.Module):
             return False
         weight = self.output.weight
         head = weight.size(-1) // self.heads
-        return can_fuse(weight, head) and not torch.is_autocast_enabled(weight.device.type)
+        return kernels.suit(weight, head) and not torch.is_autocast_enabled(weight.device.type)
 
     def split(self, x: Tensor, parts: int) -> Tensor:
         """(U, B, L, parts · d) → (parts, U, B, h, L, k)."""
@@ -99,7 +92,7 @@ class SelfAttention(Attention):
                 keys = torch.cat([cache["keys"], keys], dim=-2)
                 values = torch.cat([cache["values"], values], dim=-2)
             cache["keys"], cache["values"] = keys, values
-        return self.attend(queries, keys, values, context.mask, self.relative)
+        return self.attend(queries, keys, values, context.mask)
 
 
 class CrossAttention(Attention):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mute.model.kernels import LIBRARY
+from mute.model import kernels
 
 _DRAWS = 1 << 32  # the numbers that a draw may be, from -2^31 on
 
@@ -27,11 +27,11 @@ class Dropout(nn.Module):
         """(...) → (...), from the device's default generator."""
         if not self.training or self.p == 0:
             return x
-        return _drop(None, x, self.p) if _suits_kernel(x) else F.dropout(x, self.p)
+        return _drop(None, x, self.p) if kernels.suit(x) else F.dropout(x, self.p)
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         """Add forward(y) to x in one pass; x may lack leading axes of y."""
-        suits = _suits_kernel(x) and _suits_kernel(y) and _repeats(x.shape, y.shape)
+        suits = kernels.suit(x) and kernels.suit(y) and _repeats(x.shape, y.shape)
         if not self.training or self.p == 0 or not suits:
             return x + self.forward(y)
         return _drop(x, y, self.p)
@@ -39,10 +39,6 @@ class Dropout(nn.Module):
     def extra_repr(self) -> str:
         """Show p when the module is printed."""
         return f"p={self.p}"
-
-
-def _suits_kernel(x: Tensor) -> bool:
-    return LIBRARY is not None and x.device.type == "cpu" and x.dtype == torch.float32
 
 
 def _repeats(x: torch.Size, y: torch.Size) -> bool:
@@ -78,10 +74,10 @@ class _Drop(torch.autograd.Function):
 
 def _dropped(x: Tensor | None, y: Tensor, p: float, seed: int) -> Tensor:
     """What the seed leaves of y, added to x, which may lack leading axes of y."""
-    assert LIBRARY is not None
+    assert kernels.LIBRARY is not None
     y, dropped = y.contiguous(), torch.empty_like(y, memory_format=torch.contiguous_format)
     repeated = None if x is None else x.contiguous()
-    LIBRARY.mute_dropout(
+    kernels.LIBRARY.mute_dropout(
         None if repeated is None else repeated.data_ptr(),
         0 if repeated is None else repeated.numel(),
         y.data_ptr(),

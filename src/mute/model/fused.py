@@ -10,13 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mute.model.kernels import LANES, LIBRARY, AttentionCall
-
-
-def can_fuse(like: Tensor, head: int) -> bool:
-    """Whether the kernel takes such tensors, with heads of this size."""
-    suits = like.device.type == "cpu" and like.dtype == torch.float32 and head % LANES == 0
-    return suits and LIBRARY is not None
+from mute.model import kernels
 
 
 def fused_attention(
@@ -138,7 +132,7 @@ def _outputs(queries: Tensor, memory: Tensor | None, heads: int) -> tuple[Tensor
     """Room for the output and the weights."""
     q, k, _ = _parts(queries, memory)
     units, batch, length, d = q.shape
-    weights = q.new_empty(units, batch, heads, length, -(-k.size(2) // LANES) * LANES)
+    weights = q.new_empty(units, batch, heads, length, k.size(2) + -k.size(2) % kernels.LANES)
     return q.new_empty(units, batch, length, d), weights
 
 
@@ -162,7 +156,7 @@ def _call(
     tensors = {"mask": mask, "q": q, "k": k, "v": v, "weights": weights, **others}
     if tables is not None:
         tensors["key_table"], tensors["value_table"] = tables.contiguous()
-    call = AttentionCall(
+    call = kernels.AttentionCall(
         units=units,
         batch=batch,
         heads=heads,
@@ -178,7 +172,7 @@ def _call(
         mask_row=mask.stride(2),
         **{name: tensor.data_ptr() for name, tensor in tensors.items()},
     )
-    if not getattr(LIBRARY, kernel)(ctypes.byref(call)):
+    if not getattr(kernels.LIBRARY, kernel)(ctypes.byref(call)):
         raise MemoryError("no memory for attention")
 
 

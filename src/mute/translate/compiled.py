@@ -10,17 +10,18 @@ import ctypes
 import torch
 from torch import Tensor, nn
 
+from mute.model import kernels
 from mute.model.attention import SelfAttention
 from mute.model.bank import BankLinear, BankNorm
 from mute.model.feedforward import FeedForward
-from mute.model.kernels import LANES, LIBRARY, LayerCall, NormLayer
+from mute.model.kernels import LayerCall, NormLayer
 from mute.model.layer import MultiUnitLayer
 from mute.model.units import Units
 from mute.translate.int8 import rounds_inputs
 from mute.translate.lookup import OPERATIONS, threads_for
 from mute.translate.weights import Kept, Weights
 
-_MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if LANES == 16 else (1 << 27, 1 << 25)
+_MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if kernels.LANES == 16 else (1 << 27, 1 << 25)
 """Products of numbers in a step of a layer, with weights of either kind, up to which it pays: few
 registers and short ones are soon all in use. With inputs of 8 bits, it always does."""
 
@@ -119,9 +120,8 @@ def can_be_compiled(layer: MultiUnitLayer) -> bool:
     if not plain or not all(type(norm) is nn.LayerNorm and norm.eps == _EPS for norm in norms):
         return False  # of several units, or of other parts
     weight = linears["output"].weight
-    suits = weight.device.type == "cpu" and weight.dtype == torch.float32 and LIBRARY is not None
-    sizes = (len(weight) // cross.heads, len(linears["expand"].weight))
-    return suits and all(size % LANES == 0 for size in sizes) and layer.fusion().tolist() == [1.0]
+    suits = kernels.suit(weight, len(weight) // cross.heads, len(linears["expand"].weight))
+    return suits and layer.fusion().tolist() == [1.0]
 
 
 def _decode_layer(
@@ -138,14 +138,14 @@ def _decode_layer(
     call.batch, call.width, d = x.shape
     call.source, call.room, call.used = memory.size(-2), past.size(-2), used
     rows = call.batch * call.width
-    call.threads = threads_for(d // LANES, rows * weights // d)
+    call.threads = threads_for(d // kernels.LANES, rows * weights // d)
     call.threads_back = threads_for(call.batch, call.width * ancestry.size(-1) * d)
     call.threads_across = threads_for(call.batch, call.width * call.source * d)
     call.past, call.memory = past.data_ptr(), memory.data_ptr()
     call.ancestry, call.padding = ancestry.data_ptr(), padding.data_ptr()
     call.x, call.y = x.data_ptr(), y.data_ptr()
-    assert LIBRARY is not None
-    if not LIBRARY.mute_layer(where):
+    assert kernels.LIBRARY is not None
+    if not kernels.LIBRARY.mute_layer(where):
         raise MemoryError("no memory for a layer of the decoder")
     return y
 

@@ -47,10 +47,8 @@ def prescribe(logits: Tensor, original: Tensor, prefixes: Tensor, position: int)
         logits: after all other rules, which a prefix stands above
         original: before them
         prefixes: (B, P) ids, padded behind
-        position: of the next word
+        position: of the next word, less than P
     """
-    if position >= prefixes.size(1):
-        return
     forced = prefixes[:, position] != PAD
     word = prefixes[:, position, None, None].expand(-1, logits.size(1), 1)
     value = original.gather(-1, word)

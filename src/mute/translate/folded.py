@@ -1,6 +1,7 @@
 """An encoder layer for translation, with everything folded that training keeps apart."""
 
 from collections.abc import Callable
+from itertools import cycle
 
 from torch import Tensor, nn
 
@@ -27,8 +28,7 @@ class FoldedLayer(nn.Module):
         feedforward = layer.units.feedforward
         norm, expand, contract = feedforward.norm, feedforward.expand, feedforward.contract
         self.norms, self.expand, self.contract = (nn.ModuleList() for _ in range(3))
-        for unit in range(len(self.fusion.alpha)):
-            member = unit % len(expand.weight)  # a shared network is every unit's
+        for member in range(len(expand.weight)):  # a shared network is every unit's
             self.norms.append(_norm(norm.weight[member], norm.bias[member]))
             self.expand.append(linear(expand.weight[member], expand.bias[member]))
             self.contract.append(linear(contract.weight[member], contract.bias[member]))
@@ -39,8 +39,9 @@ class FoldedLayer(nn.Module):
         coefficients: Tensor = self.fusion()
         s = s.expand(len(coefficients), -1, -1, -1)
         output = fuse(coefficients, s)
-        units = zip(coefficients.tolist(), s, self.norms, self.expand, self.contract, strict=True)
-        for c, of_unit, norm, expand, contract in units:
+        networks = list(zip(self.norms, self.expand, self.contract, strict=True))
+        for c, of_unit, network in zip(coefficients.tolist(), s, cycle(networks), strict=False):
+            norm, expand, contract = network
             if c != 0:
                 output.add_(contract(expand(norm(of_unit)).relu_()), alpha=c)
         return output

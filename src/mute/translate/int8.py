@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from mute.errors import MuteError
+from mute.model import kernels
 from mute.model.bank import BankLinear
-from mute.model.kernels import LANES, LIBRARY
 from mute.probe import survives
 from mute.translate.decoding import check_finite
 from mute.translate.folded import Packed, replace_parts
@@ -40,12 +40,12 @@ def has_wide_sums() -> bool:
 
 def rounds_inputs() -> bool:
     """Whether our own products are the ones to use."""
-    return LIBRARY is not None and LANES == 16 and has_wide_sums()
+    return kernels.LIBRARY is not None and kernels.LANES == 16 and has_wide_sums()
 
 
 def int8_linear(weight: Tensor, bias: Tensor | None) -> Packed:
     """A linear layer in 8 bits: (..., n) → (..., m)."""
-    fits = rounds_inputs() and weight.size(1) % LANES == 0
+    fits = rounds_inputs() and weight.size(1) % kernels.LANES == 0
     return Int8Linear(weight, bias) if fits else FbgemmLinear(weight, bias)
 
 

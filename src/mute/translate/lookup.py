@@ -9,16 +9,10 @@ import ctypes
 import torch
 from torch import Tensor
 
-from mute.model.kernels import LANES, LIBRARY, LookUpCall
+from mute.model import kernels
 
 _WORTH_A_THREAD = 1 << 15
 """Products of numbers; with fewer, waking a second thread takes longer than they do."""
-
-
-def can_look_up(like: Tensor) -> bool:
-    """Whether the kernel takes such queries, (..., k)."""
-    suits = like.device.type == "cpu" and like.dtype == torch.float32
-    return suits and LIBRARY is not None and like.size(-1) % LANES == 0
 
 
 def looked_up(
@@ -60,7 +54,7 @@ def _look_up(
     assert keys.stride() == values.stride(), "they come from one tensor"
     queries = queries if queries.stride(-1) == 1 else queries.contiguous()
     mixed = queries.new_empty(units, batch, width, heads * k)
-    call = LookUpCall(
+    call = kernels.LookUpCall(
         units=units,
         batch=batch,
         heads=heads,
@@ -87,8 +81,8 @@ def _look_up(
         key_table, value_table = key_table.contiguous(), value_table.contiguous()
         call.tables, call.clip, call.step = len(key_table), key_table.size(1) // 2, width
         call.key_table, call.value_table = key_table.data_ptr(), value_table.data_ptr()
-    assert LIBRARY is not None
-    if not LIBRARY.mute_look_up(ctypes.byref(call)):
+    assert kernels.LIBRARY is not None
+    if not kernels.LIBRARY.mute_look_up(ctypes.byref(call)):
         raise MemoryError("no memory for attention")
     return mixed
 

@@ -17,6 +17,9 @@ from mute.translate.search import (
     penalised,
 )
 
+TEMPERATURES = (0.01, 100.0)
+"""Below the first, numbers overflow; from the second on, all words are alike."""
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -31,8 +34,13 @@ class Sampling:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        suits = self.temperature > 0, self.top_k >= 0, 0 < self.top_p <= 1
-        wanted = "temperature above 0", "top_k of 0 or more", "top_p above 0, at most 1"
+        low, high = TEMPERATURES
+        suits = low <= self.temperature <= high, self.top_k >= 0, 0 < self.top_p <= 1
+        wanted = (
+            f"temperature from {low} to {high}",
+            "top_k of 0 or more",
+            "top_p above 0, at most 1",
+        )
         for fine, what in zip(suits, wanted, strict=True):
             if not fine:
                 raise MuteError(f"{self}: sampling needs a {what}")
@@ -108,7 +116,9 @@ def draw(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> Tens
     return words.gather(-1, chosen.view(*logits.shape[:-1], 1))
 
 
-def _hypothesis(words: list[int], score: float, limit: int, options: SearchOptions) -> Hypothesis:
+def _hypothesis(
+    words: list[int], log_probability: float, limit: int, options: SearchOptions
+) -> Hypothesis:
     length = words.index(EOS)  # the end counted, and not the beginning
-    value = penalised(score, length, options.length_penalty)
-    return Hypothesis(words[1:length], score, value, cut_off=length >= limit)
+    score = penalised(log_probability, length, options.length_penalty)
+    return Hypothesis(words[1:length], score, cut_off=length >= limit)

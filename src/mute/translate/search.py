@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from mute.data.vocabulary import BOS, EOS, PAD
-from mute.model.kernels import LIBRARY
+from mute.model import kernels
 from mute.translate import constraints
 from mute.translate.decoding import Decoding, check_finite
 
@@ -37,10 +37,8 @@ class Hypothesis(NamedTuple):
 
     ids: list[int]
     """Its words, without the end."""
-    log_probability: float
-    """Of all words and the end."""
     score: float
-    """The log-probability divided by the length penalty."""
+    """The log-probability of all words and the end, divided by the length penalty."""
     cut_off: bool = False
     """Whether it ends because it may not go on."""
 
@@ -124,11 +122,12 @@ def log_sum_exp(logits: Tensor) -> Tensor:
     Raises:
         NotFiniteError: a logit is NaN or infinite, before any rule has made it so.
     """
-    if LIBRARY is None or logits.device.type != "cpu" or logits.dtype != torch.float32:
+    if not kernels.suit(logits):
         found = logits.logsumexp(-1, keepdim=True)
     else:  # PyTorch writes all exponentials down before it sums them
+        assert kernels.LIBRARY is not None
         logits, found = logits.contiguous(), logits.new_empty(*logits.shape[:-1], 1)
-        LIBRARY.mute_log_sum_exp(
+        kernels.LIBRARY.mute_log_sum_exp(
             *(logits.data_ptr(), found.numel(), logits.size(-1)),
             *(found.data_ptr(), torch.get_num_threads()),
         )
@@ -199,10 +198,9 @@ class _Search:
         ended = ends[:, : self.options.beam] & scores[:, : self.options.beam].isfinite()
         for index, candidate in ended.nonzero().tolist():
             words = self.words[index, parents[index, candidate], 1:].tolist()
-            score = float(scores[index, candidate])
-            value = penalised(score, length, self.options.length_penalty)
+            score = penalised(float(scores[index, candidate]), length, self.options.length_penalty)
             cut_off = length >= int(self.limits[index])
-            self.found[self.sentences[index]].append(Hypothesis(words, score, value, cut_off))
+            self.found[self.sentences[index]].append(Hypothesis(words, score, cut_off))
 
     def _unfinished(self, length: int) -> list[int]:
         """The sentences in which a partial translation may still beat what has been found.

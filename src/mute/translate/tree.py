@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from mute.model import kernels
 from mute.model.attention import CrossAttention, SelfAttention
 from mute.model.bank import bank_product
 from mute.model.decoder import Decoder
@@ -27,7 +28,7 @@ from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.relative import RelativePositions
 from mute.model.units import Units
 from mute.translate.compiled import CompiledLayer
-from mute.translate.lookup import can_look_up, looked_up
+from mute.translate.lookup import looked_up
 
 FIRST_ROOM = 16
 """Steps there is room for at first; when they are used up, the room is doubled."""
@@ -41,8 +42,9 @@ def can_be_tree(layer: MultiUnitLayer) -> bool:
     if type(units) is not Units or type(units.cross) is not CrossAttention:
         return False
     mixer = units.mixer
-    relative = mixer.relative if type(mixer) is SelfAttention else mixer
-    return relative is None or type(relative) is RelativePositions
+    if type(mixer) is not SelfAttention:
+        return False
+    return mixer.relative is None or type(mixer.relative) is RelativePositions
 
 
 class TreeDecoding:
@@ -156,7 +158,7 @@ def _attend(queries: Tensor, keys: Tensor, values: Tensor, hidden: Tensor) -> Te
     Returns:
         (U, B, W, d)
     """
-    if can_look_up(queries):
+    if kernels.suit(queries, queries.size(-1)):
         return looked_up(queries, keys, values, hidden)
     units, width = len(queries), queries.size(-2)
     hidden = hidden.repeat(units, 1, 1, 1) if units > 1 else hidden
@@ -171,7 +173,7 @@ def _attend_by_distance(
     queries: Tensor, keys: Tensor, values: Tensor, hidden: Tensor, relative: RelativePositions
 ) -> Tensor:
     """`_attend` with relative positions: what was written in one step is equally far away."""
-    if can_look_up(queries):
+    if kernels.suit(queries, queries.size(-1)):
         return looked_up(queries, keys, values, hidden, relative.keys, relative.values)
     units, sentences, heads, width, k = queries.shape
     steps = keys.size(-2) // width

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from mute.model.kernels import LANES, LIBRARY, LinearLayer
+from mute.model import kernels
+from mute.model.kernels import LinearLayer
 from mute.translate.lookup import OPERATIONS, threads_for
 
 _FOUR = 4  # weights of 8 bits in a number of 32
@@ -40,7 +41,7 @@ class Weights(Kept):
     ) -> None:
         super().__init__()
         self.outputs, inputs = weight.shape
-        filling = -self.outputs % LANES
+        filling = -self.outputs % kernels.LANES
         weight = F.pad(weight.detach(), (0, 0, 0, filling))
         added = weight.new_zeros(self.outputs) if bias is None else bias.detach().float()
         self.told = LinearLayer(inputs, len(weight), bias=self._keep(F.pad(added, (0, filling))))
@@ -49,7 +50,7 @@ class Weights(Kept):
             weight, self.told.scales = (weight / scale).round().char(), self._keep(scale)
             if rounding:
                 self.told.middles = self._keep(_MIDDLE * weight.sum(1, dtype=torch.int32))
-        panels = weight.view(-1, LANES, inputs).transpose(1, 2)
+        panels = weight.view(-1, kernels.LANES, inputs).transpose(1, 2)
         if narrow:
             panels = panels.unflatten(1, (-1, _FOUR)).transpose(2, 3)
         self.told.weights = self._keep(panels)
@@ -64,9 +65,9 @@ class Weights(Kept):
 def _linear(x: Tensor, outputs: int, where: int) -> Tensor:
     y = x.new_empty(*x.shape[:-1], outputs)
     rows = x.numel() // x.size(-1)
-    threads = threads_for(outputs // LANES, rows * x.size(-1) * LANES)
-    assert LIBRARY is not None
-    if not LIBRARY.mute_linear(where, rows, x.data_ptr(), y.data_ptr(), threads):
+    threads = threads_for(outputs // kernels.LANES, rows * x.size(-1) * kernels.LANES)
+    assert kernels.LIBRARY is not None
+    if not kernels.LIBRARY.mute_linear(where, rows, x.data_ptr(), y.data_ptr(), threads):
         raise MemoryError("no memory for a product")
     return y
 

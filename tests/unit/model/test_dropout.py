@@ -1,10 +1,11 @@
+from collections.abc import Callable
+
 import pytest
 import torch
 
-from mute.model import dropout as module
 from mute.model.context import Context
 from mute.model.dropout import Dropout
-from mute.model.kernels import LIBRARY, load_library, widths
+from mute.model.kernels import widths
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import build
 from tests.unit.model.oracle import small
@@ -30,11 +31,8 @@ PLACES = {
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True)
-def _both_forms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "plain":
-        monkeypatch.setattr(module, "LIBRARY", None)
-    elif LIBRARY is None:
-        pytest.skip("no C compiler when mute was installed")
+def _both_forms(request: pytest.FixtureRequest, use_lanes: Callable[[int], None]) -> None:
+    use_lanes(0 if request.param == "plain" else widths()[0])
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
@@ -47,12 +45,11 @@ def test_it_drops_at_its_rate_and_keeps_the_mean(p: float) -> None:
     assert dropped.unique().numel() == 2
 
 
-@pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
-def test_the_width_of_registers_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_width_of_registers_does_not_show(use_lanes: Callable[[int], None]) -> None:
     x = torch.randn(3, 101)
     dropped = []
     for lanes in widths():
-        monkeypatch.setattr(module, "LIBRARY", load_library(lanes))
+        use_lanes(lanes)
         torch.manual_seed(1)
         dropped.append(Dropout(0.3)(x))
     assert all(torch.equal(each, dropped[0]) for each in dropped)

@@ -1,6 +1,7 @@
 """The fused attention of training against the plain one, forward and backward."""
 
 import copy
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -9,18 +10,17 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from mute.config import ModelConfig
-from mute.model import attention, fused
+from mute.model import attention
 from mute.model.attention import SelfAttention
 from mute.model.bank import BankLinear
 from mute.model.fused import fused_attention
-from mute.model.kernels import LIBRARY, load_library, widths
+from mute.model.kernels import widths
 from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer, build
 from mute.translate.engine import Compute, Engine
-from tests.machines import needs_int8
+from tests.machines import needs_int8, needs_kernels
 from tests.unit.model.oracle import double, small, whole
 
-compiled = pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
 every_library = pytest.mark.parametrize("lanes", widths())
 
 COMPUTES = [("float32", 1e-4), pytest.param("int8", 0.3, marks=needs_int8)]
@@ -40,21 +40,12 @@ def losses_and_gradients(
     return logits, gradients
 
 
-def use(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have attention computed by the kernels for registers of so many floats."""
-    library = load_library(lanes)
-    assert library is not None
-    assert library.mute_lanes() == lanes
-    monkeypatch.setattr(fused, "LIBRARY", library)
-    monkeypatch.setattr(fused, "LANES", lanes)
-
-
 def with_whole_lanes(**settings: object) -> ModelConfig:
     """A small config whose heads the kernel takes."""
     return small(**{"d_model": 32, "heads": 2, **settings})
 
 
-@compiled
+@needs_kernels
 @pytest.mark.parametrize(
     "sentences",
     [
@@ -89,9 +80,10 @@ def test_training_is_the_same_as_with_the_plain_form(
     sentences: tuple[Tensor, Tensor],
     threads: int,
     lanes: int,
+    use_lanes: Callable[[int], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    use(lanes, monkeypatch)
+    use_lanes(lanes)
     config = with_whole_lanes(**settings)
     if config.d_model // config.heads % lanes:
         pytest.skip("a head smaller than a register")
@@ -121,7 +113,7 @@ def test_training_is_the_same_as_with_the_plain_form(
         torch.testing.assert_close(gradient.double(), expected[name], rtol=1e-3, atol=1e-4)
 
 
-@compiled
+@needs_kernels
 def test_a_query_that_may_look_nowhere_looks_everywhere_alike() -> None:
     projected = torch.randn(1, 1, 5, 3 * 32)
     nowhere = torch.zeros(1, 1, 1, 5, dtype=torch.bool)
@@ -130,7 +122,7 @@ def test_a_query_that_may_look_nowhere_looks_everywhere_alike() -> None:
     torch.testing.assert_close(fused_attention(projected, None, 2, nowhere), mean)
 
 
-@compiled
+@needs_kernels
 def test_where_it_looks_then_depends_on_nothing() -> None:
     projected = torch.randn(1, 2, 5, 3 * 32, requires_grad=True)
     tables = torch.randn(2, 1, 5, 16, requires_grad=True)
@@ -142,7 +134,7 @@ def test_where_it_looks_then_depends_on_nothing() -> None:
     assert (gradient[0, 1] != 0).all()
 
 
-@compiled
+@needs_kernels
 def test_no_query_is_no_attention() -> None:
     nobody = torch.randn(2, 3, 0, 32, requires_grad=True)
     mask = torch.ones(3, 1, 1, 4, dtype=torch.bool)
@@ -152,7 +144,7 @@ def test_no_query_is_no_attention() -> None:
     assert fused_attention(nobody.repeat(1, 1, 1, 3), None, 2, mask).shape == (2, 3, 0, 32)
 
 
-@compiled
+@needs_kernels
 def test_a_mask_may_be_one_for_all() -> None:
     projected = torch.randn(2, 3, 5, 3 * 32)
     one, each = (torch.ones(1, 1, 1, size, dtype=torch.bool) for size in (1, 5))
@@ -160,7 +152,7 @@ def test_a_mask_may_be_one_for_all() -> None:
     assert torch.equal(*mixed)
 
 
-@compiled
+@needs_kernels
 @pytest.mark.parametrize("cross", [False, True])
 def test_units_that_lie_side_by_side_are_not_laid_out_anew(cross: bool) -> None:
     def together(*shape: int) -> Tensor:
@@ -180,7 +172,7 @@ def test_units_that_lie_side_by_side_are_not_laid_out_anew(cross: bool) -> None:
         assert of_x.stride() == x.stride()
 
 
-@compiled
+@needs_kernels
 def test_what_is_not_finite_stays_so() -> None:
     projected = torch.randn(1, 1, 5, 3 * 32)
     projected[..., 2, 70] = torch.nan  # a value
@@ -188,10 +180,10 @@ def test_what_is_not_finite_stays_so() -> None:
     assert mixed[..., 6].isnan().all()
 
 
-@compiled
+@needs_kernels
 @every_library
-def test_weights_far_apart_do_not_overflow(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    use(lanes, monkeypatch)
+def test_weights_far_apart_do_not_overflow(lanes: int, use_lanes: Callable[[int], None]) -> None:
+    use_lanes(lanes)
     projected = 100 * torch.randn(1, 2, 20, 3 * 32)
     mask = torch.ones(1, 1, 1, 20, dtype=torch.bool)
     queries, keys, values = (
@@ -205,7 +197,7 @@ def test_weights_far_apart_do_not_overflow(lanes: int, monkeypatch: pytest.Monke
 
 
 def test_where_the_kernel_does_not_suit_the_plain_form_is_used(
-    monkeypatch: pytest.MonkeyPatch,
+    use_lanes: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> Tensor:
         raise AssertionError("not to be called")
@@ -215,16 +207,14 @@ def test_where_the_kernel_does_not_suit_the_plain_form_is_used(
     double(with_whole_lanes(attention_dropout=0.5)).float().train()(SOURCE, TARGET)
     double(with_whole_lanes()).train()(SOURCE, TARGET)
     double(small(heads=4)).float().train()(SOURCE, TARGET)
-    monkeypatch.setattr(fused, "LIBRARY", None)
+    use_lanes(0)
     double(with_whole_lanes()).float().train()(SOURCE, TARGET)
 
 
 class Nearby(SelfAttention):
     """Looks at its neighbours only."""
 
-    def attend(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, *_: object
-    ) -> Tensor:
+    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
         near = torch.ones(mask.shape[-1], mask.shape[-1], dtype=torch.bool).triu(-1).tril(1)
         return super().attend(queries, keys, values, mask & near)
 
@@ -274,7 +264,7 @@ def test_training_may_go_step_by_step() -> None:
     torch.testing.assert_close(torch.cat(steps, 1), model.decoder(TARGET, memory, mask))
 
 
-@compiled
+@needs_kernels
 def test_its_shapes_are_known_without_its_numbers() -> None:
     def learned(*shape: int) -> Tensor:
         return torch.randn(shape, requires_grad=True)

@@ -8,12 +8,9 @@ import torch
 
 from mute.errors import MuteError
 from mute.model import kernels
+from tests.machines import needs_kernels
 
 CPU = torch.device("cpu")
-
-compiled = pytest.mark.skipif(
-    kernels.LIBRARY is None, reason="no C compiler when mute was installed"
-)
 
 
 def test_those_who_train_without_a_compiler_hear_of_it_where_it_would_help(
@@ -38,7 +35,7 @@ def test_without_a_compiled_file_there_are_no_kernels(
     assert kernels._load() is None
 
 
-@compiled
+@needs_kernels
 def test_the_widest_registers_of_the_cpu_are_used() -> None:
     assert kernels.LIBRARY is not None
     assert kernels.LIBRARY.mute_lanes() == kernels.widths()[0]
@@ -55,14 +52,14 @@ def test_what_the_cpu_cannot_do_is_not_loaded(
     assert tried == [lanes for lanes in (16, 8, 4) if lanes <= most]
 
 
-@compiled
+@needs_kernels
 def test_kernels_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "AttentionCall", ctypes.c_int64)
     with pytest.raises(MuteError, match=r"_lanes.*another version of mute; install mute again"):
         kernels._load()
 
 
-@compiled
+@needs_kernels
 def test_kernels_for_other_registers_than_their_name_says_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -10,20 +10,20 @@ from torch import Tensor
 from mute.bench.work import count_work
 from mute.errors import NotFiniteError
 from mute.model.bank import BankLinear
-from mute.model.kernels import LIBRARY, load_library, widths
+from mute.model.kernels import widths
 from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.model.transformer import Transformer
-from mute.translate import compiled, engine, weights
+from mute.translate import compiled, engine
 from mute.translate.compiled import CompiledLayer
 from mute.translate.engine import Compute, Engine
 from mute.translate.int8 import has_wide_sums
 from mute.translate.search import log_sum_exp
 from mute.translate.tree import FIRST_ROOM
-from tests.machines import needs_int8
+from tests.machines import needs_int8, needs_kernels
 from tests.unit.model.oracle import double, small
 from tests.unit.translate.test_engine import SOURCE, assert_alike, plain
 
-pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
+pytestmark = needs_kernels
 
 STEPS, LAYERS = FIRST_ROOM + 4, 2
 
@@ -62,12 +62,11 @@ def test_it_decodes_as_the_model_does(
     threads: int,
     lanes: int,
     calls: list[int],
+    use_lanes: Callable[[int], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = model(**settings, d_model=d_model)
-    for module in (compiled, weights):
-        monkeypatch.setattr(module, "LIBRARY", load_library(lanes))
-        monkeypatch.setattr(module, "LANES", lanes)
+    use_lanes(lanes)
     monkeypatch.setattr(compiled, "threads_for", lambda parts, _: min(threads, parts))
     ours = Engine(copy.deepcopy(whole).float()).start(SOURCE, 3)
     assert_alike(ours, plain(whole, 3), 1e-3)
@@ -87,7 +86,11 @@ class RoundedInputs(BankLinear):
 @pytest.mark.parametrize("lanes", widths())
 @torch.inference_mode()
 def test_8_bits_give_what_the_rounded_model_does(
-    lanes: int, inputs: str, calls: list[int], monkeypatch: pytest.MonkeyPatch
+    lanes: int,
+    inputs: str,
+    calls: list[int],
+    use_lanes: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rounds = inputs == "rounded"
     if rounds and lanes == 16 and not has_wide_sums():
@@ -101,9 +104,7 @@ def test_8_bits_give_what_the_rounded_model_does(
     def narrow(layer: MultiUnitLayer, **_: bool) -> CompiledLayer:
         return CompiledLayer(layer, narrow=True)
 
-    for module in (compiled, weights):
-        monkeypatch.setattr(module, "LIBRARY", load_library(lanes))
-        monkeypatch.setattr(module, "LANES", lanes)
+    use_lanes(lanes)
     monkeypatch.setattr(compiled, "rounds_inputs", lambda: rounds)
     monkeypatch.setattr(engine, "CompiledLayer", narrow)
     ours = Engine(copy.deepcopy(whole).float()).start(SOURCE, 3)

@@ -3,6 +3,7 @@
 import copy
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -12,12 +13,12 @@ from mute.config import ModelConfig, UnitsConfig
 from mute.errors import MuteError
 from mute.model.bank import BankLinear
 from mute.model.context import Context
-from mute.model.kernels import LIBRARY, load_library, widths
+from mute.model.kernels import widths
 from mute.model.layer import multi_unit_layers
 from mute.model.muting import keep_units
 from mute.model.transformer import Transformer
 from mute.model.units import _KINDS
-from mute.translate import lookup, tree
+from mute.translate import engine, lookup, tree
 from mute.translate.decoding import Decoding, NarrowDecoding, PlainDecoding
 from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
@@ -78,7 +79,6 @@ def test_it_decodes_as_the_model_does(settings: dict[str, object]) -> None:
     assert_alike(Engine(model).start(SOURCE, 3), plain(model, 3))
 
 
-@pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
 @pytest.mark.parametrize("lanes", widths())
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("d_model", [32, 96, 160])
@@ -91,6 +91,7 @@ def test_the_compiled_attention_decodes_as_the_model_does(
     d_model: int,
     threads: int,
     lanes: int,
+    use_lanes: Callable[[int], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = double(small(**{**settings, "d_model": d_model})).eval()
@@ -100,10 +101,10 @@ def test_the_compiled_attention_decodes_as_the_model_does(
         looks.append(arguments)
         return lookup.looked_up(*arguments)
 
-    monkeypatch.setattr(lookup, "LIBRARY", load_library(lanes))
-    monkeypatch.setattr(lookup, "LANES", lanes)
+    use_lanes(lanes)
     monkeypatch.setattr(lookup, "threads_for", lambda sentences, _: min(threads, sentences))
     monkeypatch.setattr(tree, "looked_up", counted)
+    monkeypatch.setattr(engine, "can_be_compiled", lambda _: False)  # whole layers, and not by it
     ours = Engine(copy.deepcopy(model).float()).start(SOURCE, 3)
     assert isinstance(ours, TreeDecoding)
     assert_alike(ours, plain(model, 3), 1e-3)

@@ -1,11 +1,12 @@
 """Products in 8 bits against the numbers they stand for."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
 
-from mute.model.kernels import LIBRARY, load_library, widths
-from mute.translate import weights
+from mute.model.kernels import widths
 from mute.translate.int8 import FbgemmLinear, Int8Linear, has_wide_sums, int8_linear, rounds_inputs
 from mute.translate.weights import Weights
 from tests.machines import needs_int8
@@ -17,7 +18,6 @@ def rounded(x: Tensor) -> Tensor:
     return (x / step).round() * step
 
 
-@pytest.mark.skipif(LIBRARY is None, reason="no C compiler when mute was installed")
 @pytest.mark.parametrize("lanes", widths())
 @pytest.mark.parametrize("rounding", [False, True])
 @pytest.mark.parametrize(("rows", "inputs", "outputs"), [(1, 16, 16), (7, 640, 83), (9, 48, 130)])
@@ -28,12 +28,11 @@ def test_products_are_those_of_rounded_numbers(
     outputs: int,
     rounding: bool,
     lanes: int,
-    monkeypatch: pytest.MonkeyPatch,
+    use_lanes: Callable[[int], None],
 ) -> None:
     if rounding and lanes == 16 and not has_wide_sums():
         pytest.skip("this CPU has no VNNI")
-    monkeypatch.setattr(weights, "LIBRARY", load_library(lanes))
-    monkeypatch.setattr(weights, "LANES", lanes)
+    use_lanes(lanes)
     x, weight, bias = (
         torch.randn(2, rows, inputs),
         torch.randn(outputs, inputs),

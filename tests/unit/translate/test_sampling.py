@@ -101,8 +101,10 @@ def test_a_finished_translation_waits_for_longer_ones_under_a_rule_against_repet
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"temperature": 0.0}, "a temperature above 0"),
-        ({"temperature": float("nan")}, "a temperature above 0"),
+        ({"temperature": 0.0}, "a temperature from 0.01 to 100"),
+        ({"temperature": 1e-40}, "a temperature from 0.01 to 100"),
+        ({"temperature": float("inf")}, "a temperature from 0.01 to 100"),
+        ({"temperature": float("nan")}, "a temperature from 0.01 to 100"),
         ({"top_k": -1}, "a top_k of 0 or more"),
         ({"top_p": 0.0}, "a top_p above 0, at most 1"),
         ({"top_p": 1.5}, "a top_p above 0, at most 1"),

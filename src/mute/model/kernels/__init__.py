@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from mute.errors import MuteError
 
@@ -145,6 +146,12 @@ LIBRARY = _load()
 """The compiled kernels; None where there was no compiler."""
 LANES = LIBRARY.mute_lanes() if LIBRARY else 1
 """Numbers that they take at a time."""
+
+
+def suit(like: Tensor, *sizes: int) -> bool:
+    """Whether the kernels are there and take such numbers, in rows of these sizes."""
+    takes = LIBRARY is not None and like.device.type == "cpu" and like.dtype == torch.float32
+    return takes and all(size % LANES == 0 for size in sizes)
 
 
 def missed(device: torch.device) -> list[str]:
