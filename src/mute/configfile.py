@@ -82,6 +82,8 @@ def explain(error: ValidationError, model: type[BaseModel], place: Any) -> str:
     lines = []
     for mistake in error.errors():
         path: KeyPath = mistake["loc"]
+        if path[-1:] == ("[key]",):  # pydantic's word for a name that is not text
+            path = path[:-1]
         name = ".".join(map(str, path))
         where = f"{place(path)}: {name}: " if name else f"{place(path)}: "
         if mistake["type"] == "extra_forbidden":
@@ -139,7 +141,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> _Settings:
         return settings
     if not isinstance(base, str):
         raise MuteError(f"{settings.place(('extends',))}: extends: should be a file name")
-    return _merge(_read(path.parent / base, (*seen, path.resolve())), settings)
+    return _merge(_read(path.parent / Path(base).expanduser(), (*seen, path.resolve())), settings)
 
 
 def _parse(text: str, file: str) -> _Settings:

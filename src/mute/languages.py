@@ -2,12 +2,33 @@
 
 import re
 
-_NO_SPACES = frozenset({"bo", "cmn", "dz", "ja", "km", "lo", "my", "th", "yue", "zh"})
+_NO_SPACES = frozenset(
+    {
+        "bo",
+        "cmn",
+        "dz",
+        "gan",
+        "hak",
+        "ja",
+        "km",
+        "lo",
+        "lzh",
+        "my",
+        "nan",
+        "th",
+        "wuu",
+        "yue",
+        "zh",
+    }
+)
 _THREE_LETTERS = (
     *("bod:bo", "cat:ca", "ces:cs", "deu:de", "dzo:dz", "ell:el", "eng:en", "fin:fi", "fra:fr"),
     *("gle:ga", "hun:hu", "isl:is", "ita:it", "jpn:ja", "khm:km", "lao:lo", "lav:lv", "lit:lt"),
     *("mya:my", "nld:nl", "pol:pl", "por:pt", "ron:ro", "rus:ru", "slk:sk", "slv:sl", "spa:es"),
     *("swe:sv", "tam:ta", "tha:th", "zho:zh"),
+    # The older codes that libraries use.
+    *("bur:my", "chi:zh", "cze:cs", "dut:nl", "fre:fr", "ger:de", "gre:el", "ice:is", "rum:ro"),
+    *("slo:sk", "tib:bo"),
 )
 """Of the languages that have rules of their own, here or in Moses."""
 _SHORT = dict(pair.split(":") for pair in _THREE_LETTERS)

@@ -147,7 +147,7 @@ def attention_figure(
     layers, units = len(weights), len(titles)
     side = min(0.17 * len(tokens), 7)
     letters = 0.075 * max(map(len, tokens))
-    drawn = figure(side * units + letters + 1.6, (side + 0.1) * layers + letters + 0.4)
+    drawn = figure(side * units + letters + 1.6, (side + 0.1) * layers + letters + 0.8)
     plots = drawn.subplots(layers, units, squeeze=False, sharex=True, sharey=True)
     size = min(8.0, max(3.0, 72 * side / len(tokens) * 0.75))
     highest = max(HIDDEN, *(w for layer in weights for unit in layer for row in unit for w in row))

@@ -1,6 +1,7 @@
 """How good translations are, and why: score, compare, analyze."""
 
 import json
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -149,7 +150,9 @@ def analyze_command(
     with LineProgress(visible=is_terminal(sys.stderr)) as progress:
         found = analyze(
             model,
-            Text(str(source), texts[0], texts[1] if target else None),
+            Text(
+                os.fsencode(source).decode(errors="replace"), texts[0], texts[1] if target else None
+            ),
             show=show,
             sentences=sentences,
             diagonal=diagonal,

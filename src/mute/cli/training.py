@@ -51,6 +51,7 @@ def info_command(
     table = overview.parameter_table(model, sizes, overrides or [])
     if as_json:
         typer.echo(json.dumps(table.columns, indent=2))
+        typer.echo(table.note, err=True)
     else:
         from rich.console import Console
 
@@ -95,12 +96,21 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
     """Train a model, or go on where the run stopped; under torchrun, with many processes."""
     from mute import experiment
     from mute.configfile import load_config
+    from mute.data.manifest import changed_texts
     from mute.result import RESULT
     from mute.runtime import Share
 
     settings = load_config(config, overrides or [])
+    leads = Share.of_this_process().rank == 0
+    if leads and settings.data is not None:
+        for name in changed_texts(Path(settings.data.prepared)):
+            typer.echo(
+                f"Warning: {name} has changed since it was prepared, and that is what is trained "
+                f"on; 'mute prepare' takes it in, for a new train.run",
+                err=True,
+            )
     state = experiment.train(settings)
-    if Share.of_this_process().rank == 0:
+    if leads:
         _, training = experiment.sections(settings)
         best = f"best BLEU {state.best_score:.2f} at step {state.best_step}"
         typer.echo(f"{training.run}: {state.step} steps, {best}")

@@ -30,7 +30,7 @@ class ParallelText(Strict):
     """A file; for text that is scored, also a list with one for each reference."""
     tsv: str | None = None
     """One file in place of the two: source, tab, target; further columns are ignored."""
-    weight: float = Field(1.0, gt=0)
+    weight: float = Field(1.0, gt=0, le=10_000)
     """How often each pair of it is seen in an epoch; a fraction is drawn anew in each epoch. For
     training text only."""
 
@@ -55,7 +55,7 @@ class TokenizerConfig(Strict):
 
     kind: Literal["sentencepiece", "moses-bpe"] = "sentencepiece"
     """SentencePiece on raw text, or the paper's way: Moses tokens, then subword-nmt's BPE."""
-    size: int = Field(32000, ge=1)
+    size: int = Field(32000, ge=1, le=10_000_000)
     """Pieces of a SentencePiece vocabulary, or merges of a BPE."""
     model: Literal["unigram", "bpe"] = "unigram"
     """SentencePiece's algorithm (sentencepiece)."""

@@ -80,7 +80,7 @@ class ModelConfig(UnitsConfig):
     """Between the two halves of a feed-forward network."""
     sinusoidal_positions: bool = True
     """Add sines and cosines of the position to the embeddings."""
-    relative_positions: int = Field(16, ge=0)
+    relative_positions: int = Field(16, ge=0, le=10_000)
     """The distance at which relative positions on keys and values of attention are clipped; 0 for
     none."""
     share_embeddings: bool = False

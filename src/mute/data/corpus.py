@@ -102,7 +102,7 @@ def told(names: tuple[str, str]) -> str:
 
 def data_folder() -> Path:
     """Where corpora are kept: the environment variable MUTE_DATA."""
-    return Path(os.environ.get("MUTE_DATA") or "../shared/data")
+    return Path(os.environ.get("MUTE_DATA") or "../shared/data").expanduser()
 
 
 def is_sgml(path: Path) -> bool:

@@ -1,12 +1,16 @@
 """What makes one doubt that a text is what its config says: told, since scores then mean little."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from mute.config import DataConfig, ParallelText
 from mute.data.bpe import GOES_ON
 from mute.data.corpus import Pair, read_pairs, side_names, sides_with_tabs, told
-from mute.data.report import CorpusReport, DevReport, Report
+from mute.data.report import LONGEST_IN_LOSS, CorpusReport, DevReport, Report
+from mute.data.words import MosesWords, words_of
+from mute.languages import writes_spaces
 
 _HEAD = 10_000
 """So many pairs of each text are looked at for its languages."""
@@ -14,9 +18,22 @@ _CUT = 0.05
 """Such a share of different words that go on in the next is no accident."""
 _SHARED = 0.1
 """Such a share of the development text in the training text is worth a word."""
+_REJOINED = 1000
+"""So many sentences of the development text are taken apart and joined again."""
+_REWRITTEN = 0.25
+"""Such a share of sentences that are not what they were when their words are joined again."""
+_SENTENCE = 20
+"""Characters of which a language with spaces between its words has one, nearly always."""
 
-Words = tuple[set[str], set[str]]
-"""Of source and target."""
+
+class Head(NamedTuple):
+    """What the first pairs of a text are made of, for source and target."""
+
+    text: ParallelText
+    words: tuple[set[str], set[str]]
+    """Of a sentence without spaces, the characters."""
+    unspaced: tuple[bool, bool]
+    """Whether most sentences are without a space."""
 
 
 class Overlap:
@@ -37,14 +54,18 @@ class Overlap:
 
 def doubts(config: DataConfig, report: Report) -> list[str]:
     """Sentences about what looks wrong in the text of a config and its otherwise full report."""
-    heads = [(text, _words(text)) for text in (*config.train, config.dev)]
+    heads = [_head(text) for text in (*config.train, config.dev)]
     *training, dev = heads
     return [
-        *(doubt for text, _ in heads for doubt in _of_tabs(text)),
+        *(doubt for head in heads for doubt in _of_tabs(head.text)),
         *(doubt for each in (*report.corpora, report.dev) if each for doubt in _of_copies(each)),
-        *(doubt for head in heads for doubt in _of_pieces(*head)),
+        *(doubt for head in heads for doubt in _of_pieces(head)),
         *(doubt for head in training for doubt in _of_order(dev, head)),
+        *_of_language(config, training[0]),
+        *_of_rewriting(config),
+        *_of_weights(config, report),
         *(_of_overlap(report.dev) if report.dev else ()),
+        *(_of_length(report.dev) if report.dev else ()),
     ]
 
 
@@ -64,8 +85,8 @@ def _of_copies(text: CorpusReport | DevReport) -> Iterator[str]:
         )
 
 
-def _of_pieces(text: ParallelText, words: Words) -> Iterator[str]:
-    sides = zip(side_names(text), words, strict=True)
+def _of_pieces(head: Head) -> Iterator[str]:
+    sides = zip(side_names(head.text), head.words, strict=True)
     for name in dict.fromkeys(name for name, of_side in sides if _is_cut(of_side)):
         yield (
             f"{name}: many words end in '{GOES_ON}', as if BPE had cut the text already; undo "
@@ -77,14 +98,14 @@ def _is_cut(words: set[str]) -> bool:
     return sum(word.endswith(GOES_ON) for word in words) > _CUT * len(words)
 
 
-def _of_order(dev: tuple[ParallelText, Words], train: tuple[ParallelText, Words]) -> Iterator[str]:
-    (dev_text, (dev_source, dev_target)), (text, (source, target)) = dev, train
+def _of_order(dev: Head, train: Head) -> Iterator[str]:
+    (dev_source, dev_target), (source, target) = dev.words, train.words
     straight = len(dev_source & source) + len(dev_target & target)
     crossed = len(dev_source & target) + len(dev_target & source)
     if crossed > straight:
         yield (
-            f"{told(side_names(dev_text))}: source and target look swapped, by the words of "
-            f"{told(side_names(text))}; swap the two sides of one of the texts"
+            f"{told(side_names(dev.text))}: source and target look swapped, by the words of "
+            f"{told(side_names(train.text))}; swap the two sides of one of the texts"
         )
 
 
@@ -96,11 +117,67 @@ def _of_overlap(dev: DevReport) -> Iterator[str]:
         )
 
 
-def _words(text: ParallelText) -> Words:
-    """The words of source and target; of a sentence without spaces, the characters."""
+def _of_language(config: DataConfig, head: Head) -> Iterator[str]:
+    sides = zip(("source", "target"), side_names(head.text), head.unspaced, strict=True)
+    for side, name, unspaced in sides:
+        code = getattr(config, side)
+        if unspaced and writes_spaces(code) and not config.tokenizer.pretokenized:
+            yield (
+                f"{name}: most sentences have no space, but {code} (data.{side}) is taken for a "
+                f"language that has; correct the code, on which words and scores depend (Chinese "
+                f"is zh, Japanese ja)"
+            )
+
+
+def _of_rewriting(config: DataConfig) -> Iterator[str]:
+    """Of text that cannot come out as it went in, however well it is translated."""
+    if config.tokenizer.kind != "moses-bpe":
+        return
+    words = words_of(config.target, config.tokenizer)
+    if not isinstance(words, MosesWords):
+        return
+    name = side_names(config.dev)[1]
+    pairs = islice(read_pairs(config.dev), _REJOINED)
+    sentences = [" ".join(pair.target.split()) for pair in pairs if isinstance(pair, Pair)]
+    changed = [each for each in sentences if words.join(words.split(each)) != each]
+    if len(changed) > _REWRITTEN * len(sentences):
+        yield (
+            f"{name}: Moses' tokenizer changes {len(changed):,} of {len(sentences):,} sentences "
+            f"when it takes them apart and joins them again, which no translation can make up for "
+            f"(their signs, quotation marks or composed letters are not its own); use "
+            f"data.tokenizer.kind: sentencepiece"
+        )
+
+
+def _of_weights(config: DataConfig, report: Report) -> Iterator[str]:
+    for number, (text, corpus) in enumerate(zip(config.train, report.corpora, strict=True)):
+        lower = any(earlier.weight < text.weight for earlier in config.train[:number])
+        if lower and (repeated := corpus.dropped.get("duplicate")):
+            yield (
+                f"{corpus.name}: {repeated.count:,} of its pairs are left out as duplicates, most "
+                f"likely of an earlier text with a smaller weight, which they now have; list the "
+                f"text with the larger weight first"
+            )
+
+
+def _of_length(dev: DevReport) -> Iterator[str]:
+    if dev.too_long:
+        yield (
+            f"{dev.name}: {dev.too_long:,} of {dev.read:,} pairs have more than "
+            f"{LONGEST_IN_LOSS:,} pieces on a side; the loss on the development set leaves them "
+            f"out, BLEU counts them. Cut them into sentences"
+        )
+
+
+def _head(text: ParallelText) -> Head:
     words = set[str](), set[str]()
+    lengthy, unspaced = Counter[int](), Counter[int]()
     for pair in islice(read_pairs(text), _HEAD):
         if isinstance(pair, Pair):
-            for side, sentence in zip(words, pair[1:], strict=True):
-                side.update(sentence.split() if " " in sentence else sentence)
-    return words
+            for side, sentence in enumerate((pair.source, pair.target)):
+                spaced = " " in sentence.strip()
+                words[side].update(sentence.split() if spaced else sentence)
+                lengthy[side] += len(sentence) >= _SENTENCE
+                unspaced[side] += len(sentence) >= _SENTENCE and not spaced
+    most = (2 * unspaced[0] > lengthy[0], 2 * unspaced[1] > lengthy[1])
+    return Head(text, words, most)

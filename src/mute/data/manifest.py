@@ -58,6 +58,25 @@ def load_manifest(folder: Path) -> Manifest | None:
         return None
 
 
+def changed_texts(folder: Path) -> list[str]:
+    """The files that are not as they were when a folder was prepared; not those that are gone.
+
+    Prepared text goes where it is needed, and what it was made from may well stay behind.
+    """
+    manifest = load_manifest(folder)
+    return [each.path for each in manifest.inputs if _has_changed(each)] if manifest else []
+
+
+def _has_changed(known: Input) -> bool:
+    try:
+        status = Path(known.path).stat()
+        if (status.st_size, status.st_mtime_ns) == (known.size, known.modified):
+            return False
+        return status.st_size != known.size or _digest(Path(known.path)) != known.digest
+    except OSError:
+        return False
+
+
 def take_stock(config: DataConfig, known: Manifest | None) -> Manifest:
     """The manifest of what a config asks for, with digests taken over from a known one.
 
@@ -88,13 +107,17 @@ def _digests(inputs: Iterable[Input]) -> dict[tuple[str, int, int], str]:
     return {(each.path, each.size, each.modified): each.digest for each in inputs}
 
 
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "blake2b").hexdigest()
+
+
 def _take_in(path: Path, known: dict[tuple[str, int, int], str]) -> Input:
     try:
         status = path.stat()
         key = (str(path.resolve()), status.st_size, status.st_mtime_ns)
         if key not in known:
-            with path.open("rb") as file:
-                known[key] = file_digest(file, "blake2b").hexdigest()
+            known[key] = _digest(path)
     except OSError as error:
         raise MuteError(f"{path}: cannot be read ({error.strerror})") from None
     return Input(path=key[0], size=key[1], modified=key[2], digest=known[key])

@@ -25,9 +25,16 @@ from mute.data.manifest import FILE as MANIFEST
 from mute.data.manifest import Manifest, load_manifest, take_stock
 from mute.data.prepared import DEV, TOKENIZER, TRAIN, reference_files, write_sentences
 from mute.data.report import FILE as REPORT
-from mute.data.report import CorpusReport, DevReport, Report, SideReport, counted
+from mute.data.report import (
+    LONGEST_IN_LOSS,
+    CorpusReport,
+    DevReport,
+    Report,
+    SideReport,
+    counted,
+)
 from mute.data.scored import Scored, read_scored
-from mute.data.shards import ShardWriter
+from mute.data.shards import Pairs, ShardWriter
 from mute.data.tokenizer import LEARNING_PAIRS, Tokenizer, learn_tokenizer
 from mute.errors import MuteError
 
@@ -78,8 +85,9 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
             task = progress.add_task("encoding", total=lines)
             for done in _encode(config, partial, report, overlap, processes or core_count()):
                 progress.update(task, completed=done)
-            _encode_dev(config, dev, partial, tokenizer)
+            lengths = _encode_dev(config, dev, partial, tokenizer)
             report.dev = _report_on_dev(config.dev, dev.pairs, overlap)
+            report.dev.too_long = sum(length > LONGEST_IN_LOSS for length in lengths)
             report.warnings = doubts(config, report)
             report.save(partial)
             manifest.save(partial)
@@ -149,7 +157,10 @@ def _encode(
         raise MuteError(f"no training pair is left of {done:,}: {report.reasons()}")
 
 
-def _encode_dev(config: DataConfig, dev: Scored, folder: Path, tokenizer: Tokenizer) -> None:
+def _encode_dev(
+    config: DataConfig, dev: Scored, folder: Path, tokenizer: Tokenizer
+) -> Iterator[int]:
+    """Write the shards and the sentences; how many pieces the longer side of each pair has."""
     shards = ShardWriter(folder / DEV, max(tokenizer.source_size, tokenizer.target_size))
     shards.begin(*side_names(config.dev))
     encoder = Encoder(tokenizer, max_length=math.inf, max_ratio=math.inf)
@@ -159,6 +170,8 @@ def _encode_dev(config: DataConfig, dev: Scored, folder: Path, tokenizer: Tokeni
     files = reference_files(folder, len(dev.references))
     for reference, file in zip(dev.references, files, strict=True):
         write_sentences(reference, file)
+    source, target = Pairs(folder / DEV).lengths
+    return map(max, source.tolist(), target.tolist())
 
 
 def _chunks(text: ParallelText) -> Iterator[Chunk]:

@@ -13,6 +13,8 @@ from mute.data.corpus import Reason, told
 from mute.errors import MuteError
 
 FILE = "report.json"
+LONGEST_IN_LOSS = 2048
+"""Pieces of a development sentence; attention's memory grows with the square of longer ones."""
 LISTED_LINES = 1000
 """So many line numbers are listed for each corpus and reason; the counts are always complete."""
 
@@ -45,6 +47,8 @@ class DevReport(_TextReport):
 
     in_train: int = 0
     """Pairs that are also in the training text."""
+    too_long: int = 0
+    """Pairs with more than `LONGEST_IN_LOSS` pieces on a side."""
 
 
 class CorpusReport(_TextReport):

@@ -98,8 +98,11 @@ class Tokenizer(ABC):
         Whether the text it learned from was lower-cased shows in its vocabulary only.
         """
         names = self.pieces(range(len(SPECIALS), self.source_size), "source")
-        vocabulary = "".join(name for name in names if not BYTE.fullmatch(name))
-        lowercase = vocabulary.islower() and not self.config.lowercase
+        letters = [c for name in names if not BYTE.fullmatch(name) for c in name if c.isalpha()]
+        cased = [letter for letter in letters if letter.islower() or letter.isupper()]
+        # Chinese has no cases, and the few words of other letters in it may be small by chance.
+        small = 2 * len(cased) > len(letters) and all(map(str.islower, cased))
+        lowercase = small and not self.config.lowercase
         done = [
             *(["tokenised"] if self.config.pretokenized else []),
             *(["lower-cased"] if lowercase else []),

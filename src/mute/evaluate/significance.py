@@ -8,6 +8,7 @@ thousand sums and no new matching of words.
   how often a draw's difference is as far from the mean of all draws as the observed one from 0.
   That is two-sided, as the interval is. Moses' script, which the paper used, and sacreBLEU look at
   absolute differences: their p is about half of this one where it is small, else nearer a third.
+  If all draws are alike, as those of a single sentence are, p is the other test's.
 - *Approximate randomisation* (Riezler and Maxwell 2005): swap the two systems' translations of
   random sentences. p is how often the difference that is left is at least as large as observed.
 """
@@ -32,6 +33,8 @@ Sums = Iterator[tuple[Counts, Counts]]
 """The summed counts of both systems, draw by draw."""
 
 _LEVELS = (0.001, 0.01, 0.05)
+_SAME = 1e-9
+"""BLEU points by which rounding alone may make draws differ."""
 _AT_A_TIME = 10_000_000
 """Numbers that are held in memory together: one for every sentence of a draw."""
 
@@ -134,7 +137,8 @@ def compare_counts(
     random = np.random.default_rng(seed)
     drawn = np.array([_difference(*each) for each in _bootstrap(baseline, system, samples, random)])
     by_chance = drawn - drawn.mean()
-    if method == "randomisation":
+    alike = np.ptp(drawn) < _SAME  # as those of a single sentence: they say nothing of chance
+    if method == "randomisation" or alike:
         swapped = _swaps(baseline, system, samples, random)
         by_chance = np.array([_difference(*each) for each in swapped])
     low, high = np.percentile(drawn, [2.5, 97.5])

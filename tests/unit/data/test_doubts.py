@@ -1,8 +1,10 @@
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 
-from mute.config import DataConfig, ParallelText
+from mute.config import DataConfig, ParallelText, TokenizerConfig
 from mute.data.corpus import Pair
 from mute.data.doubts import Overlap, doubts
 from mute.data.report import CorpusReport, DevReport, Report
@@ -33,18 +35,27 @@ def about(
     *,
     copies: tuple[int, int] = (0, 0),
     in_train: int = 0,
+    too_long: int = 0,
+    target: str = "de",
+    kind: Literal["sentencepiece", "moses-bpe"] = "sentencepiece",
 ) -> list[str]:
     """The doubts about texts and about a report of 100 pairs each."""
     config = DataConfig(
         source="en",
-        target="de",
+        target=target,
         prepared="out",
         train=[train or text("train.en", "train.de")],
         dev=dev or text("dev.en", "dev.de"),
+        tokenizer=TokenizerConfig(kind=kind),
     )
     corpora = [CorpusReport(source="train.en", target="train.de", read=100, copies=copies[0])]
     of_dev = DevReport(
-        source="dev.tsv", target="dev.tsv", read=100, copies=copies[1], in_train=in_train
+        source="dev.tsv",
+        target="dev.tsv",
+        read=100,
+        copies=copies[1],
+        in_train=in_train,
+        too_long=too_long,
     )
     return doubts(config, Report(corpora=corpora, sides=[], dev=of_dev))
 
@@ -69,10 +80,10 @@ def test_a_text_that_is_no_translation_is_told() -> None:
 @pytest.mark.parametrize("target", ["de", "zh"])
 def test_swapped_sides_are_told(target: str) -> None:
     train, swapped = text("train.en", f"train.{target}"), text(f"dev.{target}", "dev.en")
-    (doubt,) = about(train, swapped)
+    (doubt,) = about(train, swapped, target=target)
     assert doubt.startswith(f"dev.{target} and dev.en: source and target look swapped, by the")
     assert f"train.en and train.{target}; swap the two sides" in doubt
-    assert about(train, text("dev.en", f"dev.{target}")) == []
+    assert about(train, text("dev.en", f"dev.{target}"), target=target) == []
 
 
 def test_a_file_with_both_sides_is_named_once() -> None:
@@ -123,3 +134,39 @@ def test_a_file_with_both_sides_that_bpe_has_cut_is_told_once(cut: str) -> None:
     write("train.tsv", [cut] * 16)
     (doubt,) = about(ParallelText(tsv="train.tsv"))
     assert doubt.startswith("train.tsv: many words end in '@@'")
+
+
+def test_pairs_that_no_loss_is_computed_of_are_told() -> None:
+    (doubt,) = about(too_long=2)
+    assert doubt.startswith("dev.tsv: 2 of 100 pairs have more than 2,048 pieces on a side; the")
+
+
+def test_a_language_that_is_not_what_its_code_says_is_told() -> None:
+    write("train.zh", [f"{each}{each}{each}" for each in sentences("zh")[:-4]])
+    train, dev = text("train.en", "train.zh"), text("dev.en", "dev.zh")
+    (doubt,) = about(train, dev, target="cn")
+    assert doubt.startswith("train.zh: most sentences have no space, but cn (data.target) is taken")
+    assert about(train, dev, target="zh") == []
+
+
+def test_text_that_moses_cannot_put_together_again_is_told() -> None:
+    assert about(kind="moses-bpe") == []
+    decomposed = [normalize("NFD", "Für Müller wäre schöner Käse nötig.")] * 4
+    write("dev.de", decomposed)
+    (doubt,) = about(kind="moses-bpe")
+    assert doubt.startswith("dev.de: Moses' tokenizer changes 4 of 4 sentences when it takes them")
+    assert about(kind="sentencepiece") == []
+
+
+def test_a_weight_that_duplicates_lose_is_told() -> None:
+    corpora = [CorpusReport(source=name, target=name) for name in ("large.tsv", "small.tsv")]
+    corpora[1].add([(1, "duplicate"), (2, "duplicate")], kept=0)
+    large, small = text("train.en", "train.de"), text("train.en", "train.de")
+    small = small.model_copy(update={"weight": 10})
+    config = DataConfig(
+        source="en", target="de", prepared="out", train=[large, small], dev=text("dev.en", "dev.de")
+    )
+    (doubt,) = doubts(config, Report(corpora=corpora, sides=[]))
+    assert doubt.startswith("small.tsv: 2 of its pairs are left out as duplicates, most likely of")
+    level = config.model_copy(update={"train": [large, large]})
+    assert doubts(level, Report(corpora=corpora, sides=[])) == []

@@ -75,6 +75,18 @@ def test_noise_is_not(method: Method, references: list[str]) -> None:
     assert "no significant difference" in found.verdict
 
 
+@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_one_sentence_proves_nothing(copies: int, method: Method) -> None:
+    reference, close, far = (
+        [line] * copies
+        for line in ("the old dog sleeps near a house", "the dog sleeps near a house", "a cat runs")
+    )
+    found = compare(far, close, [reference], method=method, samples=100)
+    assert found.difference > 10
+    assert found.p > 0.05
+
+
 def test_a_worse_system_gets_no_dagger(references: list[str]) -> None:
     found = compare(noisy(references, 0.2, 2), noisy(references, 0.5, 3), [references], samples=300)
     assert found.dagger == ""
