@@ -11,12 +11,14 @@ from torch import Tensor
 from mute.config import Config, DataConfig, TrainConfig
 from mute.data.batching import BatchStream, make_batch
 from mute.data.prepared import Prepared, load_prepared
+from mute.data.report import LONGEST_IN_LOSS
 from mute.data.sampling import SampledPairs
 from mute.data.scored import read_scored
 from mute.data.shards import Pairs
 from mute.data.tokenizer import Tokenizer, same_vocabulary
 from mute.errors import MuteError, Stopped
 from mute.model.folder import load_model, save_model
+from mute.model.parameters import parameter_count
 from mute.model.proximal import start_from_single_unit
 from mute.model.transformer import Transformer, build
 from mute.result import translate_and_score, write_result
@@ -24,6 +26,7 @@ from mute.runtime import keep_freed_memory
 from mute.train.checkpoint import TrainState, checkpoints
 from mute.train.folder import alone_in, claim_run_folder
 from mute.train.group import Group, join_group, leave_group
+from mute.train.interruption import telling_of_memory
 from mute.train.objective import Objective
 from mute.train.trainer import Trainer, Validator
 from mute.translate.translator import Translator
@@ -42,8 +45,7 @@ def train(config: Config) -> TrainState:
     keep_freed_memory()
     group = join_group()
     try:
-        group.lead(lambda: load_prepared(data))  # so that what is wrong with it is told once
-        prepared = load_prepared(data)
+        prepared = group.together(lambda: load_prepared(data))
         with ExitStack() as stack:
             group.lead(lambda: check_tests(data))
             group.lead(lambda: stack.enter_context(alone_in(Path(training.run))))
@@ -54,30 +56,35 @@ def train(config: Config) -> TrainState:
 
 def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
     data, training = sections(config)
-    run, tokenizer, corpus = Path(training.run), prepared.tokenizer, prepared.train
-    torch.manual_seed(training.seed)  # before the model is built: its start is part of a run
-    model = build(config.model, (tokenizer.source_size, tokenizer.target_size))
-    if training.start_from and not checkpoints(run / "checkpoints"):
-        start_from(model, tokenizer, training.start_from)
-    trainer = Trainer(
-        model.to(group.device),
-        training,
-        group,
-        batch_stream(prepared, data, training),
-        line_namer(corpus),
-    )
+    run, tokenizer = Path(training.run), prepared.tokenizer
+    model = group.together(lambda: _new_model(config, training, tokenizer))
+    stream = group.together(lambda: batch_stream(prepared, data, training))
+    trainer = Trainer(model.to(group.device), training, group, stream, line_namer(prepared.train))
     # Only now: a config that could not start may be mended.
     group.lead(lambda: claim_run_folder(run, config, prepared.digest))
 
     def keep_best(best: Mapping[str, Tensor]) -> None:
         save_model(run / "model", config.model, best, tokenizer, longest_source(prepared))
 
-    state = trainer.fit(validator(prepared, data, training), keep_best)
+    measure = group.together(lambda: validator(prepared, data, training))
+    state = trainer.fit(measure, keep_best)
     if trainer.stopping:
         raise Stopped
     if group.leads:
         write_result(config, data, run, state)
     return state
+
+
+def _new_model(config: Config, training: TrainConfig, tokenizer: Tokenizer) -> Transformer:
+    """The model with the weights that its training starts from."""
+    torch.manual_seed(training.seed)  # before it is built: its start is part of a run
+    sizes = tokenizer.source_size, tokenizer.target_size
+    parameters = parameter_count(config.model, sizes)
+    with telling_of_memory(f"out of memory for a model of {parameters:,} parameters; shrink it"):
+        model = build(config.model, sizes)
+    if training.start_from and not checkpoints(Path(training.run) / "checkpoints"):
+        start_from(model, tokenizer, training.start_from)
+    return model
 
 
 def sections(config: Config) -> tuple[DataConfig, TrainConfig]:
@@ -111,7 +118,10 @@ def start_from(model: Transformer, tokenizer: Tokenizer, folder: str) -> None:
     single, its_tokenizer = load_model(folder)
     if not same_vocabulary(its_tokenizer, tokenizer):
         raise MuteError(f"train.start_from: {folder} has another vocabulary")
-    start_from_single_unit(model, single)
+    try:
+        start_from_single_unit(model, single)
+    except MuteError as error:
+        raise MuteError(f"train.start_from: {folder}: {error}") from None
 
 
 def weights(data: DataConfig, corpus: Pairs) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
@@ -155,11 +165,22 @@ def longest_source(prepared: Prepared) -> int:
 def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Validator:
     """What measures a model on the development set: its loss, and its BLEU as a user sees it.
 
-    BLEU counts all references, the loss the first.
+    BLEU counts all references, the loss the first, and no pair that is longer than any memory; of
+    those `mute prepare` has told.
+
+    Raises:
+        MuteError: all pairs are.
     """
     corpus = prepared.dev
-    budget = max(training.batch_tokens, int(max(each.max() for each in corpus.lengths)) + 1)
-    batches = list(BatchStream(corpus, budget, seed=0).epoch(0))
+    lengths = np.maximum(*corpus.lengths)
+    budget = max(training.batch_tokens, int(lengths.max()) + 1)
+    stream = BatchStream(corpus, budget, seed=0).epoch(0)
+    short = (indices[lengths[indices] <= LONGEST_IN_LOSS] for indices in stream)
+    batches = [indices for indices in short if len(indices)]
+    if not batches:
+        raise MuteError(
+            f"data.dev: every pair has more than {LONGEST_IN_LOSS:,} pieces; cut it into sentences"
+        )
     source, references = prepared.dev_source, prepared.dev_references
 
     @torch.inference_mode()

@@ -1,15 +1,45 @@
 """Files that are whole or not there, or locked, and streams that may be closed."""
 
 import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A draft of a file, which takes its place once it is written and on the disk.
+
+    If that fails, or the process is killed, the file is as it was.
+    """
+    draft = path.with_name(f".{path.name}.writing")
+    try:
+        yield draft
+        push_to_disk(draft)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def write_whole(text: str, path: Path) -> None:
-    """Write a text as UTF-8; a process that is killed meanwhile leaves the file as it was."""
-    draft = path.with_suffix(".writing")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    """Write a text as UTF-8, or leave the file as it was."""
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def push_to_disk(path: Path) -> None:
+    """Wait until a file or folder is on the disk: some tell only then that it is full.
+
+    Raises:
+        OSError: it is.
+    """
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def try_to_lock(file: IO[str]) -> bool:

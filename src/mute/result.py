@@ -14,6 +14,7 @@ from mute.data.scored import read_scored
 from mute.evaluate.score import Score, Tokenization, bleu, tokenization_for
 from mute.files import write_whole
 from mute.model.fusion import Fusion, SequentialFusion
+from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer
 from mute.runtime import source_commit
 from mute.train.checkpoint import TrainState
@@ -128,14 +129,13 @@ def _digest(*texts: Sequence[str]) -> str:
 
 def _units(model: Transformer) -> dict[str, list[dict[str, Any]]]:
     """How the layers of each stack weigh and order their units, where there are several."""
-    fusions = [layer.fusion for layer in model.multi_unit_layers()]
-    encoder = len(model.encoder.layers)
-    stacks = {"encoder": fusions[:encoder], "decoder": fusions[encoder:]}
-    return {
-        stack: [_fusion(fusion) for fusion in each]
-        for stack, each in stacks.items()
-        if len(each[0].alpha) > 1
+    stacks = {"encoder": model.encoder.layers, "decoder": model.decoder.layers}
+    fusions = {
+        name: [layer.fusion for layer in multi_unit_layers(layers)]
+        for name, layers in stacks.items()
     }
+    several = {name: each for name, each in fusions.items() if len(each[0].alpha) > 1}
+    return {name: [_fusion(fusion) for fusion in each] for name, each in several.items()}
 
 
 def _fusion(fusion: Fusion) -> dict[str, Any]:

@@ -358,6 +358,29 @@ def test_a_mistake_is_told_once_by_the_processes_of_torchrun(
     assert done.stderr.count("mute: ") == 1
 
 
+@pytest.mark.parametrize("mistake", ["damaged checkpoints", "a budget below the longest"])
+def test_what_is_found_out_later_is_told_once_too(
+    mistake: str, experiment_file: Path, uninterrupted: Path, tmp_path: Path
+) -> None:
+    folder, settings = tmp_path / "run", ["train.batch_tokens=2"]
+    if mistake == "damaged checkpoints":  # which only the leading process reads
+        shutil.copytree(uninterrupted, folder)
+        for state in folder.glob("checkpoints/*/state.json"):
+            state.write_text("{")
+        settings = ["train.steps=14"]
+    words = [word for each in [f"train.run={folder}", *settings] for word in ("--set", each)]
+    done = subprocess.run(
+        [*TORCHRUN, "-m", "mute", "train", str(experiment_file), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stderr.count("mute: ") == 1
+    assert "checkpoints is whole" in done.stderr or "is less than the longest" in done.stderr
+    assert "RuntimeError" not in done.stderr
+
+
 @pytest.mark.parametrize("launcher", [{"WORLD_SIZE": "2"}, {"TORCHELASTIC_RUN_ID": "any"}])
 def test_torchrun_does_not_take_a_stop_for_a_failure(
     launcher: dict[str, str], experiment_file: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,7 +15,8 @@ from torch import Tensor
 from mute.config import ModelConfig
 from mute.data.tokenizer import Tokenizer, load_tokenizer
 from mute.errors import MuteError
-from mute.model.tensors import push_to_disk, save_tensors
+from mute.files import push_to_disk
+from mute.model.tensors import save_tensors
 from mute.model.transformer import Transformer, build
 
 FORMAT = 1

@@ -31,16 +31,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def push_to_disk(path: Path) -> None:
-    """Wait until a file or folder is on the disk: some tell only then that it is full.
-
-    Raises:
-        OSError: it is.
-    """
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -21,7 +21,7 @@ import torch
 from mute import experiment
 from mute.config import Config, DataConfig, TrainConfig
 from mute.data.scored import read_scored
-from mute.errors import MuteError, Stopped
+from mute.errors import MuteError, Stopped, ToldElsewhereError
 from mute.evaluate.counts import count_sentences, pack
 from mute.evaluate.segments import read_segments
 from mute.result import (
@@ -193,6 +193,8 @@ def main(file: str) -> int:
             perform(request)
     except Stopped:
         return status_when_stopped()
+    except ToldElsewhereError:
+        return 2
     except MuteError as error:
         sys.stderr.write(f"mute: {error}\n")
         return 2

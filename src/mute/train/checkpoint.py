@@ -21,7 +21,8 @@ from torch import Tensor
 
 from mute.data.batching import Position
 from mute.errors import MuteError
-from mute.model.tensors import push_to_disk, save_tensors
+from mute.files import push_to_disk, replacing
+from mute.model.tensors import save_tensors
 from mute.train.group import Group
 
 FORMAT = 1
@@ -91,12 +92,10 @@ def update_state(folder: Path, state: TrainState) -> None:
         MuteError: the disk is full or refuses, or the checkpoint is gone.
     """
     checkpoint = _path(folder, state.step)
-    draft = checkpoint / f".{STATE}.writing"
     with _refusals_told(checkpoint):
         sums = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))["files"]
-        _write_state(draft, state, sums)
-        push_to_disk(draft)
-        draft.replace(checkpoint / STATE)
+        with replacing(checkpoint / STATE) as draft:
+            _write_state(draft, state, sums)
 
 
 def _write_state(path: Path, state: TrainState, sums: Mapping[str, str]) -> None:
@@ -126,7 +125,7 @@ def step_of(checkpoint: Path) -> int:
 
 
 def remove_old(folder: Path, keep: int, newest: int) -> None:
-    """Keep the last `keep` checkpoints up to step `newest`, the one that was just saved.
+    """Keep the last `keep` planned checkpoints up to step `newest`, and that, just saved, itself.
 
     Later ones are damaged: the run did not go on from them. Drafts of one that was killed go, too.
     One that was not planned, but saved at a validation or when the run was asked to stop, goes as
@@ -134,8 +133,7 @@ def remove_old(folder: Path, keep: int, newest: int) -> None:
     """
     everything = checkpoints(folder)
     saved = [path for path in everything if step_of(path) <= newest]
-    planned = [path for path in saved[:-1] if _was_planned(path)]
-    kept = (planned + saved[-1:])[-keep:]
+    kept = {*[path for path in saved if _was_planned(path)][-keep:], *saved[-1:]}
     for path in (*everything, *folder.glob(".step-*.writing")):
         if path not in kept:
             shutil.rmtree(path, ignore_errors=True)
@@ -183,10 +181,14 @@ def load_together(
         MuteError: as `load_latest`, or a process cannot read the checkpoint that the leading one
             has read; with an older one, it would train another model.
     """
-    found = load_latest(folder) if group.leads else None
+    found = group.lead(lambda: load_latest(folder))
     step = int(group.follow(found[0].step if found else 0))
-    if group.leads or not step:
-        return found
+    return group.together(lambda: found if found or not step else _load_as_led(folder, step, group))
+
+
+def _load_as_led(
+    folder: Path, step: int, group: Group
+) -> tuple[TrainState, dict[str, Tensors], list[str]]:
     path = _path(folder, step)
     try:
         return *_load(path), []

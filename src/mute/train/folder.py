@@ -12,10 +12,12 @@ from mute.errors import MuteError
 from mute.files import try_to_lock, write_whole
 
 CONFIG, DATA, LOCK = "config.yaml", "data.digest", ".lock"
-# What may differ between a run and its resumption: how long it goes on, what it keeps, what the
-# finished model is tested on, and how a step's batches are shared between processes and time, since
-# the trainer makes sure that there are as many.
+# What may differ between a run and its resumption: how long it goes on, what it keeps, where the
+# prepared text lies (its digest has to be the same), what the finished model is tested on, and how
+# a step's batches are shared between processes and time, since the trainer makes sure that there
+# are as many.
 FREE_TO_CHANGE = {
+    "data.prepared",
     "data.test",
     "train.run",
     "train.steps",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar, cast
 
 import torch
 import torch.distributed as dist
@@ -16,6 +17,7 @@ from torch.nn.parallel import DistributedDataParallel
 from mute.errors import MuteError, ToldElsewhereError
 from mute.runtime import Share, choose_device
 
+T = TypeVar("T")
 _PATIENCE = timedelta(days=1)
 """How long the others wait for the leading process, which validates alone."""
 
@@ -65,29 +67,31 @@ class Group:
         dist.broadcast(said, 0)
         return float(said)
 
-    def lead(self, work: Callable[[], object]) -> None:
-        """Have the leading process do something that may fail, which all processes wait for.
+    def together(self, work: Callable[[], T]) -> T:
+        """Do something in every process that may fail in any; all wait until all have done it.
 
         Raises:
-            MuteError: a mistake of the user's, in the leading process; in the others just that
-                there was one.
+            MuteError: a mistake of the user's, in the first process that found one; in the others
+                just that there was one, so that it is told once.
         """
-        mistake = _mistake_in(work) if self.leads else None
-        if self.sum(mistake is not None)[0]:
-            raise mistake or ToldElsewhereError("the leading process was given something wrong")
+        if self.size == 1:
+            return work()
+        done, mistake = None, None
+        try:
+            done = work()
+        except MuteError as error:
+            mistake = error
+        teller = torch.tensor(self.size if mistake is None else self.rank, device=self.device)
+        dist.all_reduce(teller, dist.ReduceOp.MIN)
+        if mistake is not None and teller == self.rank:
+            raise mistake
+        if teller < self.size:
+            raise ToldElsewhereError(f"process {int(teller)} was given something wrong")
+        return cast(T, done)
 
-    def wait(self) -> None:
-        """Until every process is here."""
-        if self.size > 1:
-            dist.barrier()
-
-
-def _mistake_in(work: Callable[[], object]) -> MuteError | None:
-    try:
-        work()
-    except MuteError as error:
-        return error
-    return None
+    def lead(self, work: Callable[[], T]) -> T | None:
+        """Have the leading process alone do something that may fail; None in the others."""
+        return self.together(lambda: work() if self.leads else None)
 
 
 def join_group() -> Group:

@@ -4,7 +4,7 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
 import torch
@@ -46,9 +46,19 @@ def listening_for_signals(stop: Callable[[], None]) -> Iterator[None]:
         restore()
 
 
+def memory_advice(batch: Batch, batch_tokens: int) -> AbstractContextManager[None]:
+    """Say what helps if memory runs out in a batch."""
+    sentences, length = len(batch.source), max(batch.source.size(1), batch.target_input.size(1))
+    return telling_of_memory(
+        f"out of memory on a batch of {sentences} sentences of {length} pieces "
+        f"(train.batch_tokens: {batch_tokens}); lower it, and raise train.accumulate by the "
+        f"same factor to keep the size of a step, both in a new train.run"
+    )
+
+
 @contextmanager
-def memory_advice(batch: Batch, batch_tokens: int) -> Iterator[None]:
-    """Say what helps if memory runs out in a batch.
+def telling_of_memory(advice: str) -> Iterator[None]:
+    """Say something if memory runs out.
 
     Raises:
         MuteError: it did.
@@ -60,9 +70,4 @@ def memory_advice(batch: Batch, batch_tokens: int) -> Iterator[None]:
             "can't allocate memory" not in str(error)
         ):
             raise
-        sentences, length = len(batch.source), max(batch.source.size(1), batch.target_input.size(1))
-        raise MuteError(
-            f"out of memory on a batch of {sentences} sentences of {length} pieces "
-            f"(train.batch_tokens: {batch_tokens}); lower it, and raise train.accumulate by the "
-            f"same factor to keep the size of a step, both in a new train.run"
-        ) from None
+        raise MuteError(advice) from None

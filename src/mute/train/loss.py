@@ -110,8 +110,10 @@ def _predict(
     scores = torch.mm(here, whole.T, out=held[: len(here)]).to(precise)
     of_label = scores.gather(1, at_label)
     p = torch.softmax(scores, 1, out=scores if passes == 1 else None)
-    normaliser = of_label - p.gather(1, at_label).log()
-    if not bool(normaliser.isfinite().all()):  # a label's p is too small for a float
+    p_label = p.gather(1, at_label)
+    normaliser = of_label - p_label.log()
+    # A label's p that is too small for a float has lost its digits, or is 0.
+    if not bool((p_label >= torch.finfo(precise).tiny).all()):
         normaliser = torch.mm(here, whole.T).to(precise).logsumexp(1, keepdim=True)
     return scores, p, of_label, normaliser
 

@@ -75,7 +75,7 @@ class Trainer:
         self.progress = Silence()
         self.asked_to_stop = False  # this process was
         self.stopping = False  # all processes agree to
-        self._check_precision()
+        group.together(self._check_precision)
 
     def fit(self, validate: Validator, keep_best: Keeper) -> TrainState:
         """Train until the steps are done, patience ends, or SIGTERM or Ctrl-C asks to stop.
@@ -125,9 +125,7 @@ class Trainer:
             return
         if self._due(self.config.validate_every):
             self.validate(validate, keep_best)
-            if self.group.leads:
-                update_state(self.run / "checkpoints", self.state)
-            self.group.wait()
+            self.group.lead(lambda: update_state(self.run / "checkpoints", self.state))
 
     def ask_to_stop(self) -> None:
         """Have the run finish the next step, in which all processes hear of it, save and leave."""
@@ -199,6 +197,10 @@ class Trainer:
             f"step {self.state.step}: the loss or its gradient is not finite, so the step is not "
             f"applied; its lines are in {LOG}"
         )
+        self.group.together(self._check_it_goes_on)
+
+    def _check_it_goes_on(self) -> None:
+        in_a_row = self.state.bad_steps_in_a_row
         if in_a_row >= self.config.max_bad_steps:
             raise MuteError(
                 f"the loss was not finite in {in_a_row} steps in a row, up to step "
@@ -209,14 +211,7 @@ class Trainer:
 
     def validate(self, validate: Validator, keep_best: Keeper) -> None:
         """Measure the averaged weights, and keep them if they are the best so far."""
-        measured: Mapping[str, float] = {"bleu": 0.0}
-        if self.group.leads:
-            with self.average.applied() if self.average else nullcontext():
-                self.model.eval()
-                measured = self._measured(validate)
-                self.progress.record_units(self.state.step, self.model)
-                if measured["bleu"] >= self.state.best_score:
-                    keep_best(dict(self.model.named_parameters()))
+        measured = self.group.lead(lambda: self._measured(validate, keep_best)) or {"bleu": 0.0}
         score = self.group.follow(measured["bleu"])
         self.state.validations_since_best += 1
         if score > self.state.best_score:
@@ -227,28 +222,35 @@ class Trainer:
         facts = {**measured, "best_bleu": self.state.best_score}
         self.progress.record("validation", self.state.step, facts)
 
-    def _measured(self, validate: Validator) -> Mapping[str, float]:
-        try:
-            return validate(self.model)
-        except NotFiniteError as error:
-            raise MuteError(
-                f"{self.run}: after step {self.state.step} {error}; lower train.learning_rate or "
-                f"set train.clip, in a new train.run"
-            ) from None
+    def _measured(self, validate: Validator, keep_best: Keeper) -> Mapping[str, float]:
+        with self.average.applied() if self.average else nullcontext():
+            self.model.eval()
+            try:
+                measured = validate(self.model)
+            except NotFiniteError as error:
+                raise MuteError(
+                    f"{self.run}: after step {self.state.step} {error}; lower "
+                    f"train.learning_rate or set train.clip, in a new train.run"
+                ) from None
+            self.progress.record_units(self.state.step, self.model)
+            if measured["bleu"] >= self.state.best_score:
+                keep_best(dict(self.model.named_parameters()))
+        return measured
 
     def save(self) -> None:
         """Write a checkpoint, and let go of those that are too old."""
         self.state.planned = self.state.step % self.config.save_every == 0
-        if self.group.leads:
-            tensors = {
-                "weights": {name: value.detach() for name, value in self.model.named_parameters()},
-                "optimizer": moments(self.optimizer, self.model),
-            }
-            if self.average:
-                tensors["average"] = self.average.weights
-            save_checkpoint(self.run / "checkpoints", self.state, tensors)
-            remove_old(self.run / "checkpoints", self.config.keep, self.state.step)
-        self.group.wait()
+        self.group.lead(self._write_checkpoint)
+
+    def _write_checkpoint(self) -> None:
+        tensors = {
+            "weights": {name: value.detach() for name, value in self.model.named_parameters()},
+            "optimizer": moments(self.optimizer, self.model),
+        }
+        if self.average:
+            tensors["average"] = self.average.weights
+        save_checkpoint(self.run / "checkpoints", self.state, tensors)
+        remove_old(self.run / "checkpoints", self.config.keep, self.state.step)
 
     def resume(self) -> list[str]:
         """Go on from the last whole checkpoint, if there is one; say which ones are not whole.
@@ -257,14 +259,13 @@ class Trainer:
             MuteError: a step would have more or fewer batches than before.
         """
         found = load_together(self.run / "checkpoints", self.group)
-        if self.group.leads:
-            forget_after(self.run, found[0] if found else TrainState(validated_step=0))
-        self.group.wait()
+        reached = found[0] if found else TrainState(validated_step=0)
+        self.group.lead(lambda: forget_after(self.run, reached))
         if found is None:
             return []
         now = self.state.batches_per_step
         self.state, tensors, complaints = found
-        self._check_step_size(self.state.batches_per_step, now)
+        self.group.together(lambda: self._check_step_size(self.state.batches_per_step, now))
         self.state.batches_per_step = now
         load_weights(self.model, tensors["weights"])
         if self.average:

@@ -23,6 +23,7 @@ from mute.data.shards import Pairs
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import BYTE, EOS, PAD, SPECIALS
 from mute.errors import MuteError
+from mute.files import replacing
 from mute.model.folder import model_folder
 from mute.model.tensors import save_tensors
 
@@ -76,13 +77,11 @@ class Shortlist:
         Raises:
             MuteError: the disk is full or refuses.
         """
-        path, draft = folder / FILE, folder / f".{FILE}.writing"
-        metadata = {"format": FORMAT, "target_size": str(self.target_size)}
+        path, metadata = folder / FILE, {"format": FORMAT, "target_size": str(self.target_size)}
         try:
-            save_tensors({"partners": self.partners, "common": self.common}, draft, metadata)
-            draft.replace(path)
+            with replacing(path) as draft:
+                save_tensors({"partners": self.partners, "common": self.common}, draft, metadata)
         except OSError as error:
-            draft.unlink(missing_ok=True)
             raise MuteError(f"{path}: cannot be written ({error})") from None
 
 

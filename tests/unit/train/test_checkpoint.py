@@ -1,5 +1,7 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 import torch
@@ -115,8 +117,14 @@ def test_only_damaged_checkpoints_are_an_error(tmp_path: Path) -> None:
         load_latest(tmp_path)
 
 
+T = TypeVar("T")
+
+
 class Following(Group):
-    """The second of two processes; the first says that it is at step 10."""
+    """The second of two processes; the first says that it is at step 10, and has no mistake."""
+
+    def together(self, work: Callable[[], T]) -> T:
+        return work()
 
     def follow(self, score: float) -> float:
         assert score == 0
@@ -182,7 +190,8 @@ def test_a_run_that_was_stopped_leaves_the_same_checkpoints_in_the_end(tmp_path:
         remove_old(tmp_path, keep=3, newest=step)
         left = [step_of(path) for path in checkpoints(tmp_path)]
         assert left[-1] == step
-        assert len(left) <= 3
+        assert len(left) <= 4
+        assert len([each for each in left if each % 10 == 0]) == min(3, step // 10)
     assert left == [20, 30, 40]
 
 
@@ -203,7 +212,7 @@ def test_damaged_ones_never_take_the_place_of_what_was_saved_since(
         cut_short(saved(tmp_path, step))
     saved(tmp_path, 11, planned=False)  # the run went on from step 10
     remove_old(tmp_path, keep=keep, newest=11)
-    assert [step_of(path) for path in checkpoints(tmp_path)] == [10, 11][-keep:]
+    assert [step_of(path) for path in checkpoints(tmp_path)] == [10, 11]
     found = load_latest(tmp_path)
     assert found is not None
     assert found[0].step == 11

@@ -55,6 +55,14 @@ def test_a_word_that_is_all_but_impossible_has_its_loss() -> None:
     assert float(likelihood) == pytest.approx(200.0)
 
 
+@pytest.mark.parametrize("gap", [85.0, 95.0, 102.5])
+def test_a_word_of_few_digits_has_its_loss(gap: float) -> None:
+    """Its probability is a float32 below the least with all its digits."""
+    states, weight = torch.tensor([[[1.0]]]), torch.tensor([[gap], [0.0]])
+    _, likelihood = output_loss(states, weight, torch.zeros(2), torch.tensor([1]), 0.1)
+    assert float(likelihood) == pytest.approx(gap, rel=1e-5)
+
+
 @pytest.mark.parametrize("held_scores", [1, 50, 1000])
 def test_r_drop_adds_the_divergence_of_two_passes(
     held_scores: int, monkeypatch: pytest.MonkeyPatch
