@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from mute.analysis.attention import unit_attention
+from mute.analysis.permutation import find_orders
 from mute.data.batching import pad
 from mute.data.vocabulary import EOS, SPECIALS
-from mute.model.fusion import LearnedOrder
-from mute.model.layer import MultiUnitLayer
+from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.serve.work import Asked
 from mute.translate.translator import Translator
 
@@ -47,19 +47,18 @@ class Inspect(Asked):
     def _layers(self, translator: Translator, source: list[int]) -> list[dict[str, Any]]:
         model, whole = translator.models[0], self.served.translator.models[0]
         maps = unit_attention(model, pad([source]).to(translator.device))
-        layers = zip(model.encoder.layers, whole.encoder.layers, maps, strict=True)
-        return [_layer(layer, original, weights) for layer, original, weights in layers]
+        stacks = [multi_unit_layers(each.encoder.layers) for each in (model, whole)]
+        return [_layer(*each) for each in zip(*stacks, maps, strict=True)]
 
 
-def _layer(layer: object, original: object, weights: Tensor) -> dict[str, Any]:
+def _layer(layer: MultiUnitLayer, original: MultiUnitLayer, weights: Tensor) -> dict[str, Any]:
     """An encoder layer, the same before units were muted, and its attention (I, 1, h, S, S)."""
-    assert isinstance(layer, MultiUnitLayer)
-    assert isinstance(original, MultiUnitLayer)
-    order = original.fusion.order() if isinstance(original.fusion, LearnedOrder) else None
+    learned = [order for order in find_orders([original]) if order.learned]
     has_heads = weights.size(2) > 0
     return {
         "weights": _rounded(layer.fusion().detach(), digits=6),
-        "order": order,
+        "order": learned[0].units if learned else None,
+        "settled": learned[0].is_permutation if learned else None,
         "attention": _rounded(weights[:, 0].mean(1)) if has_heads else [],
     }
 

@@ -132,6 +132,9 @@ class LayerAnswer(BaseModel):
 
     weights: list[float] = Field(description="How much each unit counts; 0 if muted.")
     order: list[int] | None = Field(description="The learned order of the units, if any.")
+    settled: bool | None = Field(
+        description="Whether M is a permutation; if not, `order` is that of the nearest one."
+    )
     attention: list[list[list[float]]] = Field(
         description="For each unit, source × source, the mean of its heads; empty without any."
     )

@@ -29,6 +29,9 @@ DASH = Path("-")
 STANDARD_OUTPUT = {DASH, Path("/dev/stdout"), Path("/dev/fd/1"), Path("/proc/self/fd/1")}
 
 
+_OTHER_PACKING = {".bz2", ".zip", ".zst"}
+
+
 @dataclass(frozen=True)
 class Files:
     """Where lines come from and go to."""
@@ -69,6 +72,10 @@ class Files:
             if path.is_dir():
                 raise MuteError(f"{path}: is a folder; give a file")
         if self.output is not None:
+            if self.output.suffix in _OTHER_PACKING:
+                raise MuteError(
+                    f"{self.output}: what is written is plain text, .gz or .xz; choose one of them"
+                )
             if not self.output.parent.is_dir():
                 raise MuteError(f"{self.output}: there is no folder {self.output.parent}; make it")
             if any(self.output.exists() and path.samefile(self.output) for path in given):

@@ -11,8 +11,6 @@ from functools import partial
 from typing import NamedTuple
 from unicodedata import category
 
-from mute.languages import writes_spaces
-
 _CLOSING = r"""["'”’»«›‹)\]}）］｝」』】〕〉》〗]*+"""
 # A run of marks is tried from its beginning only, or a line of dots would cost its square.
 _SENTENCE_END = re.compile(
@@ -58,16 +56,6 @@ def split_line(text: str, limit: int, count: Callable[[str], int]) -> list[str]:
         return [text]
     typical = len(text) * limit // pieces
     return _split(text.strip(), lambda part: count(part) <= limit, typical, 0) or [""]
-
-
-def join_parts(parts: Sequence[str], language: str) -> str:
-    """The translations of a line's parts as one line.
-
-    Args:
-        parts: in their order
-        language: the code of theirs, with or without a region or a script: zh, zh-TW, zho_Hans
-    """
-    return (" " if writes_spaces(language) else "").join(part for part in parts if part)
 
 
 def _split(text: str, fits: Callable[[str], bool], typical: int, level: int) -> list[str]:

@@ -75,24 +75,25 @@ class Job:
             known: what the columns held before, if they were read before
 
         Raises:
-            MuteError: as `rows`, and at the end, if that is not what they hold now.
+            MuteError: as `rows`, and at the first block that is not what they held then.
         """
-        rows = self.rows() if known is None else self._unchanged(known)
-        first = 1
+        rows, seen = self.rows(), Content()
         while block := list(islice(rows, self.lines_at_once)):
+            first = seen.lines + 1
+            seen.add(block)
+            number = len(seen.digests)
+            # Before the work on it: whatever is kept of this run is of the text as it was.
+            if known is not None and seen.digests[-1:] != known.digests[number - 1 : number]:
+                raise self._changed()
             yield first, block
-            first += len(block)
+        if known is not None and seen.lines != known.lines:
+            raise self._changed()
 
-    def _unchanged(self, known: "Content") -> Iterator[Row]:
-        content = Content()
-        for row in self.rows():
-            content.add(row)
-            yield row
-        if content.digest() != known.digest():
-            raise MuteError(
-                f"{' or '.join(map(name_of, self.columns))} has changed since this run began; "
-                f"start over"
-            )
+    def _changed(self) -> MuteError:
+        return MuteError(
+            f"{' or '.join(map(name_of, self.columns))} has changed since this run began; "
+            f"start over"
+        )
 
     def do(self, first: int, rows: list[Row], suffix: str) -> bytes:
         """What a block becomes, as the output file has it.
@@ -106,19 +107,22 @@ class Job:
 
 
 class Content:
-    """What was read: how many rows, and their digest."""
+    """What was read: how many rows, and what only the same rows have, up to each block's end."""
 
     def __init__(self) -> None:
         self.lines = 0
+        self.digests: list[str] = []
         self._digest = blake2b(digest_size=16)
 
-    def add(self, row: Row) -> None:
-        """One more row."""
-        self.lines += 1
-        self._digest.update("\n".join((*row, "")).encode())
+    def add(self, block: list[Row]) -> None:
+        """One more block."""
+        self.lines += len(block)
+        for row in block:
+            self._digest.update("\n".join((*row, "")).encode())
+        self.digests.append(self.digest())
 
     def digest(self) -> str:
-        """What only the same rows have."""
+        """Of all rows."""
         return self._digest.hexdigest()
 
 
@@ -129,8 +133,8 @@ def survey(job: Job) -> Content:
         MuteError: as `Job.rows`.
     """
     content = Content()
-    for row in job.rows():
-        content.add(row)
+    for _, block in job.blocks():
+        content.add(block)
     return content
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import torch
 
 from mute.errors import MuteError
-from mute.translate.splitting import join_parts
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,10 @@ class LineError(MuteError):
         self.index, self.reason = index, reason
 
 
-def joined(parts: Sequence[Translation], language: str) -> Translation:
-    """The translation of a line from those of its parts; scores are added up.
+def joined(parts: Sequence[Translation], between: str) -> Translation:
+    """The translation of a line from those of its parts, with a space between them or nothing.
+
+    Scores are added up.
 
     The n-th alternative is made of the n-th alternatives of all parts. A piece looks at the
     source of its own part only.
@@ -46,10 +47,10 @@ def joined(parts: Sequence[Translation], language: str) -> Translation:
         return parts[0]
     others = zip(*(part.alternatives for part in parts), strict=False)
     return Translation(
-        join_parts([part.text for part in parts], language),
+        between.join(part.text for part in parts if part.text),
         sum(part.score for part in parts),
         [token for part in parts for token in part.tokens],
-        [joined(other, language) for other in others],
+        [joined(other, between) for other in others],
         [warning for part in parts for warning in part.warnings],
         [token for part in parts for token in part.source_tokens],
         _joined_attention(parts),

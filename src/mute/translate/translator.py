@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 
 import torch
@@ -12,6 +13,7 @@ from mute.data.batching import pad
 from mute.data.tokenizer import Tokenizer, same_vocabulary
 from mute.data.vocabulary import BOS, EOS, SPECIALS, UNK
 from mute.errors import MuteError
+from mute.languages import writes_spaces
 from mute.model.folder import load_model, max_length_of
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
@@ -96,6 +98,7 @@ class Translator:
                 f"sampling {sampling}: should be None or mute.translate.sampling.Sampling(), as in "
                 f"Sampling(temperature=0.8)"
             )
+        _check_whole(beam=beam, nbest=nbest, min_length=min_length, no_repeat=no_repeat)
         _at_least(1, beam=beam, nbest=nbest)
         _at_least(0, length_penalty=length_penalty, min_length=min_length, no_repeat=no_repeat)
         if max_length is not None and max_length < min_length:
@@ -204,7 +207,8 @@ class Translator:
 
     def join(self, parts: list[Translation]) -> Translation:
         """A line's translation from those of its parts; several are worth a warning."""
-        whole = joined(parts, self.tokenizer.languages[1])
+        spaced = self.tokenizer.config.pretokenized or writes_spaces(self.tokenizer.languages[1])
+        whole = joined(parts, " " if spaced else "")
         if len(parts) == 1:
             return whole
         split = f"longer than the {self.max_length} pieces the model takes: translated in parts"
@@ -223,16 +227,21 @@ class Translator:
         width = options.nbest if sampling else options.beam
         written = [i for i, part in enumerate(parts) if part.source]
         for batch in batches(parts, written, width, self.tokenizer.target_size):
-            if sampling:  # another stream of draws for every batch
-                sampling = replace(sampling, seed=seed_of(sampling.seed, batch[0]))
+            # Another stream of draws for every batch.
+            own = sampling and replace(sampling, seed=seed_of(sampling.seed, batch[0]))
             chosen = [parts[i] for i in batch]
-            for i, found in zip(batch, self._search(chosen, options, sampling), strict=True):
-                if not found:
+            found = self._search(chosen, options, own)
+            looks = self._looks(chosen, found, attention=attention)
+            for i, hypotheses, looked_at in zip(batch, found, looks, strict=True):
+                if not hypotheses:
                     raise LineError(parts[i].line, "no translation keeps to the rules given")
-                best, *others = [self._translation(parts[i], h, attention=attention) for h in found]
-                if found[0].cut_off and options.max_length is None:
+                best, *others = [
+                    self._translation(parts[i], *each, attention=attention)
+                    for each in zip(hypotheses, looked_at, strict=True)
+                ]
+                if hypotheses[0].cut_off and options.max_length is None:
                     best.warnings.append(
-                        f"cut off after {len(found[0].ids)} pieces: it found no end"
+                        f"cut off after {len(hypotheses[0].ids)} pieces: it found no end"
                     )
                 translations[i] = replace(best, alternatives=others)
         return translations
@@ -266,15 +275,34 @@ class Translator:
             members = [NarrowDecoding(member, vocabulary, allowed) for member in members]
         return members[0] if len(members) == 1 else EnsembleDecoding(members)
 
-    def _translation(self, part: Part, found: Hypothesis, *, attention: bool) -> Translation:
+    def _looks(
+        self, parts: list[Part], found: list[list[Hypothesis]], *, attention: bool
+    ) -> list[list[Tensor | None]]:
+        """How much each translation looked at its source, (T + 1, S), where it is of use.
+
+        That is if it is asked for, or if there are unknown words to be placed. The best
+        translations of all lines pass the models together, then the second best, and so on.
+        """
+        looks: list[list[Tensor | None]] = [[None] * len(each) for each in found]
+        wanted = attention or all(map(can_show_attention, self.models))
+        lines = [i for i, part in enumerate(parts) if wanted and (attention or UNK in part.source)]
+        for rank in range(max((len(found[i]) for i in lines), default=0)):
+            ranked = [i for i in lines if rank < len(found[i])]
+            source = self._sources([parts[i] for i in ranked])
+            target = self._padded([[BOS, *found[i][rank].ids] for i in ranked])
+            for i, weights in zip(
+                ranked, cross_attention(self.models, source, target), strict=True
+            ):
+                looks[i][rank] = weights[: len(found[i][rank].ids) + 1, : len(parts[i].source) + 1]
+        return looks
+
+    def _translation(
+        self, part: Part, found: Hypothesis, looked_at: Tensor | None, *, attention: bool
+    ) -> Translation:
         unknown = self.tokenizer.unknown(part.text, "source") if UNK in part.source else []
         tokens = self.tokenizer.pieces(found.ids, "target")
         if not (attention or unknown):
             return Translation(self.tokenizer.decode(found.ids, "target"), found.score, tokens)
-        looked_at = None
-        if attention or all(map(can_show_attention, self.models)):
-            source, target = self._sources([part]), self._padded([[BOS, *found.ids]])
-            looked_at = cross_attention(self.models, source, target)[0]  # (T + 1, S)
         copies = place_copies(unknown, len(found.ids), looked_at)
         return Translation(
             self.tokenizer.decode(found.ids, "target", copies),
@@ -292,6 +320,12 @@ class Translator:
 
     def _padded(self, ids: list[list[int]]) -> Tensor:
         return pad(ids).to(self.device)
+
+
+def _check_whole(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if not isinstance(number, Integral):
+            raise MuteError(f"{name} {number}: should be a whole number")
 
 
 def _at_least(least: int, **numbers: float) -> None:

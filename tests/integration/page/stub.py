@@ -116,6 +116,7 @@ def layer_of(index: int, model: dict[str, Any], length: int, muted: list[int]) -
     return {
         "weights": [0 if unit in muted else WEIGHTS[unit] * scale for unit in units],
         "order": ORDER[index:] + ORDER[:index] if model["bias"] else None,
+        "settled": index != 1 if model["bias"] else None,
         "attention": [
             looking(length, length, (0, 1, -1, 2)[unit], 0.5 + 0.6 * unit + 0.4 * index)
             for unit in units

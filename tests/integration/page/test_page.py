@@ -99,6 +99,16 @@ def test_muting_a_unit_shows_which_words_change(page: Page, asked: Asked) -> Non
     expect(page.locator("#translation .changed")).to_have_count(0)
 
 
+def test_an_order_that_is_none_yet_is_not_shown_as_one(page: Page) -> None:
+    write(page, SENTENCE)
+    page.get_by_label("Layer 1").check()
+    expect(page.locator("#order")).to_have_text(
+        "No order yet: some units share a place. The nearest order: "
+        "unit 0 → unit 3 → unit 1 → unit 2"
+    )
+    expect(page.get_by_label("Unit 1", exact=True)).to_contain_text("Place 3 of 4 in the nearest")
+
+
 def test_muting_is_by_layer_and_one_unit_has_to_stay(page: Page) -> None:
     write(page, SENTENCE)
     page.get_by_label("Layer 2").check()

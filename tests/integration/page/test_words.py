@@ -55,6 +55,18 @@ def test_the_attention_of_a_words_pieces_is_its_own(words: Call) -> None:
     assert aligned["shares"] == [pytest.approx([0.9, 0.1])]
 
 
+def test_a_piece_that_is_only_a_space_goes_with_the_word_behind_it(words: Call) -> None:
+    aligned = words(
+        "alignment",
+        {
+            "tokens": ["▁dog"],
+            "source_tokens": ["▁", "小", "狗", "</s>"],
+            "attention": [[0.3, 0.4, 0.2, 0.1], [0.0, 0.0, 0.0, 1.0]],
+        },
+    )
+    assert aligned["shares"] == [pytest.approx([0.7, 0.2, 0.1])]
+
+
 def test_attention_that_does_not_fit_the_pieces_is_not_guessed_at(words: Call) -> None:
     parts = {"tokens": ["▁a", "▁b"], "source_tokens": ["▁a", "</s>"], "attention": [[1.0, 0.0]] * 4}
     assert words("alignment", parts) is None

@@ -30,6 +30,7 @@ def test_a_look_inside_the_units(client: TestClient, translator: Translator) -> 
     for layer in seen["layers"]:
         assert len(layer["weights"]) == 3
         assert sorted(layer["order"]) == [0, 1, 2]
+        assert layer["settled"] is False  # an untrained M is no permutation
         assert [[len(row) for row in unit] for unit in layer["attention"]] == [
             [length] * length
         ] * 3

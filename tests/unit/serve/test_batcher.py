@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mute.serve.batcher import Batcher, QueueClosedError, QueueFullError
+from mute.serve.batcher import LEAST_TOKENS, Batcher, QueueClosedError, QueueFullError
 
 SOON = 10.0
 """Seconds that no test needs, but that a broken one does not exceed."""
@@ -70,7 +70,7 @@ def test_requests_that_wait_together_share_a_batch(batcher: Batcher, shout: Shou
 
 
 def test_a_line_waits_a_moment_for_others(shout: Shout) -> None:
-    batcher = Batcher(max_queue=8, patience=SOON, budget=4)
+    batcher = Batcher(max_queue=8, patience=SOON, budget=4 * LEAST_TOKENS)
     one = batcher.submit(shout, ["a", "b"])
     assert shout.batches == []
     other = batcher.submit(shout, ["c", "d"])  # enough for a batch: nothing more to wait for
@@ -92,8 +92,8 @@ def test_requests_with_other_options_go_separately(batcher: Batcher, shout: Shou
 
 
 def test_a_long_request_is_done_in_several_batches(shout: Shout) -> None:
-    batcher = Batcher(max_queue=100, patience=0, budget=5)
-    lines = ["ab", "cd", "a line longer than any budget allows", "ef"]
+    batcher = Batcher(max_queue=100, patience=0, budget=2 * LEAST_TOKENS + 5)
+    lines = ["ab", "cd", "a line longer than any budget allows " * 2, "ef"]
     assert batcher.submit(shout, lines).result(SOON) == [line.upper() for line in lines]
     assert shout.batches == [lines[:2], [lines[2]], [lines[3]]]
     batcher.close()
@@ -101,7 +101,7 @@ def test_a_long_request_is_done_in_several_batches(shout: Shout) -> None:
 
 def test_a_long_request_does_not_hold_up_a_short_one() -> None:
     shout = Shout()
-    batcher = Batcher(max_queue=100, patience=0, budget=4)
+    batcher = Batcher(max_queue=100, patience=0, budget=4 * LEAST_TOKENS)
     hold_up(batcher, shout)
     long, short = batcher.submit(shout, ["a"] * 6), batcher.submit(shout, ["b"])
     shout.gate.set()
@@ -113,7 +113,7 @@ def test_a_long_request_does_not_hold_up_a_short_one() -> None:
 
 def test_a_long_request_does_not_hold_up_many_short_ones() -> None:
     shout = Shout()
-    batcher = Batcher(max_queue=1000, patience=0, budget=40)
+    batcher = Batcher(max_queue=1000, patience=0, budget=8 * LEAST_TOKENS)
     hold_up(batcher, shout)
     long = batcher.submit(shout, ["a line of the long one"] * 200)
     short = [batcher.submit(shout, ["a short request"]) for _ in range(30)]
@@ -215,7 +215,7 @@ def test_every_batch_is_reported(shout: Shout) -> None:
 def test_a_wide_search_has_fewer_lines_at_once(width: int, sizes: list[int]) -> None:
     shout = Shout()
     shout.width = width
-    batcher = Batcher(max_queue=100, patience=0, budget=8)
+    batcher = Batcher(max_queue=100, patience=0, budget=8 * LEAST_TOKENS)
     assert batcher.submit(shout, ["a"] * 8).result(SOON) == ["A"] * 8
     assert [len(batch) for batch in shout.batches] == sizes
     batcher.close()

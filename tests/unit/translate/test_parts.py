@@ -17,7 +17,7 @@ from mute.errors import MuteError
 from mute.runtime import Share
 from mute.translate import parts
 from mute.translate.parts import MANIFEST, work_in_parts
-from mute.translate.stream import Job, Row
+from mute.translate.stream import Content, Job, Row, survey
 
 LINES = 11
 SIZE = 2
@@ -333,3 +333,20 @@ def test_an_orphan_of_torchrun_does_not_speak_for_its_successor(tmp_path: Path) 
         [sys.executable, worker], capture_output=True, text=True, check=True, timeout=60
     ).stdout
     assert told == "torchrun has died; run the same command again\n"
+
+
+def test_nothing_is_kept_of_a_text_that_changed_on_the_way() -> None:
+    text = Path("in").read_text()
+
+    def then_changed(job: Job) -> Content:
+        content = survey(job)
+        Path("in").write_text(text.replace("line 5", "foreign"))
+        return content
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "survey", then_changed)
+        with pytest.raises(MuteError, match="in has changed since this run began"):
+            go(Louder())
+    Path("in").write_text(text)
+    go(Louder())
+    assert Path("out").read_text() == EXPECTED

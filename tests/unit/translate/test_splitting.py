@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mute.translate.splitting import join_parts, split_line
+from mute.translate.splitting import split_line
 
 Count = Callable[[str], int]
 
@@ -234,24 +234,3 @@ def test_the_work_on_a_long_line_grows_with_its_length_only(name: str) -> None:
     assert sum(calls) < 12 * len(text)
     assert len(calls) < 12 * len(parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
-
-
-@pytest.mark.parametrize(
-    ("language", "line"),
-    [
-        ("en", "one two"),
-        ("ko", "one two"),
-        ("zh", "onetwo"),
-        ("zh-TW", "onetwo"),
-        ("zho_Hans", "onetwo"),
-        ("JA", "onetwo"),
-        ("th", "onetwo"),
-        ("khm_Khmr", "onetwo"),
-    ],
-)
-def test_parts_are_joined_as_the_language_writes(language: str, line: str) -> None:
-    assert join_parts(["one", "", "two"], language) == line
-
-
-def test_nothing_joined_is_nothing() -> None:
-    assert join_parts([], "en") == ""

@@ -17,8 +17,9 @@ def test_every_token_of_a_line_in_parts_keeps_what_it_looked_at() -> None:
             part("", [[0.5, 0.5]], "hm"),
             part("schläft", [[1.0, 0.0], [0.25, 0.75]], "sleeps"),
         ],
-        "de",
+        " ",
     )
+    assert whole.text == "ein Hund schläft"
     assert whole.tokens == ["ein", "Hund", "schläft"]
     assert whole.source_tokens == ["a", "dog", END, "hm", END, "sleeps", END]
     assert whole.attention == [
@@ -30,4 +31,4 @@ def test_every_token_of_a_line_in_parts_keeps_what_it_looked_at() -> None:
 
 
 def test_without_attention_there_is_none_to_join() -> None:
-    assert joined([part("eins", None), part("zwei", None)], "de").attention is None
+    assert joined([part("eins", None), part("zwei", None)], " ").attention is None

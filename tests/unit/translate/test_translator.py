@@ -193,6 +193,22 @@ def test_unknown_words_are_copied_where_they_are_looked_at() -> None:
         assert "<unk>" not in each.text
 
 
+def test_a_batch_is_looked_at_as_its_lines_are() -> None:
+    tokenizer = tokenizer_of("moses-bpe")
+    translator = Translator(model_for(tokenizer), tokenizer)
+    lines = ["The dog Ωλ sleeps.", "The big dog sees the Ξ house.", "Yes."]
+    together = translator.translate(lines, nbest=3, attention=True)
+    for line, found in zip(lines, together, strict=True):
+        (alone,) = translator.translate([line], nbest=3, attention=True)
+        assert found.text == alone.text
+        for ours, theirs in zip(
+            (found, *found.alternatives), (alone, *alone.alternatives), strict=True
+        ):
+            torch.testing.assert_close(
+                torch.tensor(ours.attention), torch.tensor(theirs.attention), rtol=1e-3, atol=1e-4
+            )
+
+
 def test_unknown_words_are_copied_to_the_end_where_nobody_can_say_what_is_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -218,7 +234,7 @@ def test_a_prefix_of_an_empty_line_is_not_lost_without_a_word(translator: Transl
 def test_a_translation_that_finds_no_end_is_told(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endless = Hypothesis([5] * 40, -1.0, -1.0, cut_off=True)
+    endless = Hypothesis([5] * 40, -1.0, cut_off=True)
     monkeypatch.setattr(translator, "_search", lambda parts, *_: [[endless]] * len(parts))
     (told,) = translator.translate(["Yes"])
     assert told.warnings == ["cut off after 40 pieces: it found no end"]

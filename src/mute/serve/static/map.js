@@ -14,14 +14,9 @@ export class AttentionMap {
     this.matrix = null;
     this.at = null; // [row, column] under the pointer or the keyboard
     this.readout = make("p", { "aria-live": "polite" });
-    this.frame = make("div", {
-      class: "map",
-      tabIndex: 0,
-      role: "application",
-      "aria-roledescription": "attention map",
-    });
-    const hint = "Point at a cell for its value.";
-    this.element = make("div", {}, this.frame, make("div", { class: "readout", "data-hint": hint }, this.readout));
+    this.frame = make("div", { class: "map" });
+    this.foot = make("div", { class: "readout" }, this.readout);
+    this.element = make("div", {}, this.frame, this.foot);
     this.frame.addEventListener("pointermove", (event) => this.#point(event));
     this.frame.addEventListener("pointerdown", (event) => this.#point(event));
     // A finger leaves with every tap, which is to show a cell; and what has the focus keeps its place.
@@ -39,8 +34,23 @@ export class AttentionMap {
     const same = matrix === this.matrix;
     this.matrix = matrix;
     this.labels = labels;
-    this.frame.setAttribute("aria-label", `${this.name}: attention, arrow keys move from cell to cell`);
+    this.#offerCells(matrix !== null);
     if (!same) this.#draw(true);
+  }
+
+  /** Let keyboard, screen reader and pointer find the cells, if there are any. */
+  #offerCells(any) {
+    const words = {
+      tabindex: "0",
+      role: "application",
+      "aria-roledescription": "attention map",
+      "aria-label": `${this.name}: attention, arrow keys move from cell to cell`,
+    };
+    for (const [name, value] of Object.entries(words)) {
+      if (any) this.frame.setAttribute(name, value);
+      else this.frame.removeAttribute(name);
+    }
+    this.foot.dataset.hint = any ? "Point at a cell for its value." : "";
   }
 
   #draw(again = false) {

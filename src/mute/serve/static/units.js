@@ -130,7 +130,7 @@ export class Inspector {
     const { full, now } = this.shown;
     const before = full.layers[this.layer];
     const after = now.layers[this.layer];
-    const order = before.order ?? after.order;
+    const { order, settled } = before;
     const most = Math.max(...[...before.weights, ...after.weights].map(Math.abs), 1e-9);
     const labels = pieceLabels(now.source_tokens);
     byId("units").classList.toggle("wide", labels.length > MANY);
@@ -138,17 +138,25 @@ export class Inspector {
       const weight = after.weights[unit];
       card.weight.textContent = weightText(before.weights[unit], weight);
       card.bar.style.width = `${(100 * Math.abs(weight)) / most}%`;
-      card.place.textContent = order ? `Place ${order.indexOf(unit) + 1} of ${order.length} in the order` : "";
+      card.place.textContent = placeText(order, settled, unit);
       card.map.show(after.attention?.[unit] ?? null, labels);
     });
-    byId("order").textContent = orderText(order, this.cards.length);
+    byId("order").textContent = orderText(order, settled, this.cards.length);
   }
 }
 
-function orderText(order, units) {
+function placeText(order, settled, unit) {
+  if (!order) return "";
+  return `Place ${order.indexOf(unit) + 1} of ${order.length} in the ${settled ? "order" : "nearest order"}`;
+}
+
+function orderText(order, settled, units) {
   if (units === 1) return "This model has a single unit in each layer.";
   if (!order) return "This model has no learned order: a layer adds up its units by their weights.";
-  return `Learned order: unit ${order.join(" → unit ")}`;
+  const sequence = `unit ${order.join(" → unit ")}`;
+  return settled
+    ? `Learned order: ${sequence}`
+    : `No order yet: some units share a place. The nearest order: ${sequence}`;
 }
 
 function weightText(before, now) {

@@ -23,7 +23,8 @@ export function groupWords(tokens) {
   const starts = wordStarts(tokens);
   const words = [];
   tokens.forEach((token, index) => {
-    if (starts[index]) words.push({ text: "", pieces: [] });
+    // A piece that is only a space goes with the word behind it.
+    if (starts[index] && words.at(-1)?.text !== "") words.push({ text: "", pieces: [] });
     const word = words.at(-1);
     word.text += NAMES.get(token) ?? strip(token);
     word.pieces.push(index);
