@@ -79,16 +79,21 @@ TARGETS = (
 )
 
 
-def base_jobs(stack: ExitStack, folder: Path, *, quick: bool) -> list[Job]:
+def base_jobs(
+    stack: ExitStack, folder: Path, left_out: dict[str, str], *, quick: bool
+) -> list[Job]:
     """The model with random weights; the stack is what ends Hugging Face's process."""
     model = random_model(1)
     everywhere = twins(model, base_tokenizer(), folder / "base")
     everywhere += several_units(MANY_UNITS)
     others: list[Contender] = []
-    if not quick:
+    if quick:
+        left_out["Hugging Face"] = "--quick"
+    else:
         try:
             everywhere.append(stack.enter_context(hugging_face(model.config, VOCABULARY)))
         except NotInstalledError as error:
+            left_out["Hugging Face"] = str(error)
             print(f"Hugging Face is left out: {error}", flush=True)
         others = [each for units in OTHER_UNITS for each in several_units(units)]
         big = random_model(1, "big")
@@ -150,7 +155,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         trained = trained_jobs(options.model, folder) if options.model else []
-        jobs = base_jobs(stack, folder, quick=options.quick) + trained
+        left_out: dict[str, str] = {}
+        jobs = base_jobs(stack, folder, left_out, quick=options.quick) + trained
         settings = [compare(setting, engines, rounds) for setting, engines in jobs]
     return {
         "unit": "target tokens per second",
@@ -160,8 +166,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             "load at start": load,
             "torch": version("torch"),
             "ctranslate2": version("ctranslate2"),
-            "transformers": TRANSFORMERS,
+            **({} if left_out else {"transformers": TRANSFORMERS}),
         },
+        "left_out": left_out,
         "rounds": rounds,
         "took_s": round(time.monotonic() - start),
         "targets": judge(settings),

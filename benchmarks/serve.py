@@ -37,6 +37,7 @@ from outcome import ROOT, mistakes_told, save
 
 from mute.data.corpus import read_text
 from mute.data.toy import pairs
+from mute.studies.tables import grid
 
 JSON = ROOT / "results" / "serve" / "load.json"
 CLIENTS = (1, 8, 32, 128)
@@ -152,18 +153,22 @@ def render(result: dict[str, Any]) -> str:
         f"`{result['command']}` at commit {result['commit']}. Sentences are sent one by one, "
         f"{result['seconds']:g} s for each row; the clients run on the same machine as the server."
     )
-    heads = (
-        "| clients | translations/s | × one at a time | p50 ms | p95 ms | p99 ms | sentences/batch "
-        "| 503 | other errors | memory MB |"
-    )
-    lines = ["# A server under load", "", origin, "", heads, "| --: " * 10 + "|"]
-    for row in rows:
-        times = " | ".join(f"{row[p]:.0f}" for p in ("p50_ms", "p95_ms", "p99_ms"))
-        lines.append(
-            f"| {row['clients']} | {row['per_second']:.1f} | {row['per_second'] / base:.2f} "
-            f"| {times} | {row['sentences_per_batch']:.1f} | {row['busy_503']} "
-            f"| {sum(row['errors'].values())} | {row['memory_mb']:.0f} |"
-        )
+    heads = ["clients", "translations/s", "× one at a time", "p50 ms", "p95 ms", "p99 ms"]
+    heads += ["sentences/batch", "503", "other errors", "memory MB"]
+    cells = [
+        [
+            str(row["clients"]),
+            f"{row['per_second']:.1f}",
+            f"{row['per_second'] / base:.2f}",
+            *(f"{row[p]:.0f}" for p in ("p50_ms", "p95_ms", "p99_ms")),
+            f"{row['sentences_per_batch']:.1f}",
+            str(row["busy_503"]),
+            str(sum(row["errors"].values())),
+            f"{row['memory_mb']:.0f}",
+        ]
+        for row in rows
+    ]
+    lines = ["# A server under load", "", origin, "", *grid(heads, cells).splitlines()]
     best = max(row["per_second"] for row in rows) / base
     growth = rows[-1]["memory_mb"] - result["memory_mb_at_start"]
     verdict = (

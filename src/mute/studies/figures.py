@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _EARLY = 1 / 3
 """The share of a run in which scores rise so fast that all systems look alike."""
+_SPAN = 6.0
+"""BLEU below the best at which a curve's figure ends: differences of a point are to be seen."""
 
 Points = Mapping[float, Spread]
 Drawn = dict[str, tuple["Figure", str]]
@@ -36,6 +38,8 @@ class Panel:
     every_x_named: bool = False
     from_zero: bool = False
     """Whether the height of a point is to show its value, not only its distance from others."""
+    span: float | None = None
+    """How far below the highest point it reaches at the most."""
 
 
 def can_draw() -> bool:
@@ -78,11 +82,12 @@ def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dra
             late = {x: each for x, each in by_tokens.items() if x > _EARLY * max(by_tokens)}
             lines[row.label] = {x: known for x in sorted(late) if (known := spread(late[x]))}
     caption = (
-        "BLEU on the development set after each validation but those of a run's first third, mean "
-        "and standard deviation over the seeds, against what was trained on: steps times batches "
-        "per step times tokens per batch."
+        "BLEU on the development set after each validation but those of a run's first third, and "
+        f"at most {_SPAN:g} below the best, mean and standard deviation over the seeds, against "
+        "what was trained on: steps times batches per step times tokens per batch."
     )
-    return {"curves.png": (_draw([Panel("million tokens", "BLEU, dev", lines)]), caption)}
+    panel = Panel("million tokens", "BLEU, dev", lines, span=_SPAN)
+    return {"curves.png": (_draw([panel]), caption)}
 
 
 def units(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
@@ -90,7 +95,7 @@ def units(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Draw
     rows = {_setting(results, row, "units"): row for row in summary.rows if row.system}
     panels = [Panel("units", "BLEU", _by_set(summary, rows), every_x_named=True)]
     speeds = {
-        count: Spread(row.measured["tokens/s"], None, 1)
+        count: Spread(row.measured["tokens/s"], None)
         for count, row in rows.items()
         if "tokens/s" in row.measured
     }
@@ -201,6 +206,8 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         axes.set_xticks(sorted({x for points in panel.lines.values() for x in points}))
     if panel.from_zero:
         axes.set_ylim(0, 1.1 * axes.dataLim.y1)
+    if panel.span is not None:
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], axes.dataLim.y1 - panel.span))
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     axes.grid(alpha=0.15)

@@ -128,7 +128,7 @@ def runs_of(
         for seed in seeds
         for system in known
         if not systems or system.name in systems
-        if seed == seeds[0] or not system.one_seed
+        if not system.one_seed or seed == study.seeds[0] or system.name in systems
     ]
 
 

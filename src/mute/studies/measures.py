@@ -22,6 +22,7 @@ from mute.experiment import sections
 from mute.model.folder import load_model, max_length_of, model_folder, save_model
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
+from mute.runtime import choose_device
 from mute.studies.definitions import SEQ, Study
 from mute.studies.grid import RUNS, read_json, results_folder, write_json
 from mute.studies.runner import Tell
@@ -234,7 +235,7 @@ def orders(trained: Trained, found: Measured) -> None:
 def _rounded(run: Path) -> Translator:
     model, tokenizer = load_model(run)
     model.round_()
-    return Translator(model, tokenizer, max_length_of(run))
+    return Translator(model.to(choose_device()), tokenizer, max_length_of(run))
 
 
 @torch.no_grad()
@@ -245,7 +246,7 @@ def _ordered(run: Path, order: tuple[int, ...]) -> Translator:
         if isinstance(layer.fusion, LearnedOrder):
             layer.fusion.matrix.zero_()
             layer.fusion.matrix[list(order), range(len(order))] = 1
-    return Translator(model, tokenizer, max_length_of(run))
+    return Translator(model.to(choose_device()), tokenizer, max_length_of(run))
 
 
 def attention(trained: Trained, found: Measured) -> None:  # noqa: ARG001 (no number to add)

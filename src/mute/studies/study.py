@@ -31,18 +31,28 @@ def run_study(
         how the runs ended, and the table's file if there is something to show
 
     Raises:
-        MuteError: the task's data is not prepared, or a result of other settings is in the way.
+        MuteError: no run's data is prepared, or a result of other settings is in the way.
     """
     check_results_are_kept(runs)
-    for run in runs:
-        if not run.finished():
-            load_prepared(sections(run.config)[0])  # better told once than by every run
+    _check_something_is_prepared([run for run in runs if not run.finished()])
     outcome = Runner(jobs, tell).perform(runs)
     task = runs[0].task
     if len(outcome.finished) == len(runs):
         measure(Trained(study, task, read_results(study, task)), tell)
     there_is_one = any(read_results(study, task).values())
     return outcome, make_tables(study, task, tell) if there_is_one else None
+
+
+def _check_something_is_prepared(runs: Sequence[Run]) -> None:
+    """Better told once than by every run; but those with other text need not wait for it."""
+    refusals = []
+    for run in runs:
+        try:
+            load_prepared(sections(run.config)[0])
+        except MuteError as error:
+            refusals.append(error)
+    if runs and len(refusals) == len(runs):
+        raise refusals[0]
 
 
 def make_tables(study: Study, task: str, tell: Tell) -> Path:

@@ -33,7 +33,6 @@ class Spread:
     mean: float
     deviation: float | None
     """The standard deviation of the sample; None for a single seed."""
-    seeds: int
 
 
 Scores = tuple[Spread | None, dict[str, Spread]]
@@ -109,7 +108,7 @@ def spread(values: Iterable[float]) -> Spread | None:
     if not known:
         return None
     deviation = statistics.stdev(known) if len(known) > 1 else None
-    return Spread(statistics.mean(known), deviation, len(known))
+    return Spread(statistics.mean(known), deviation)
 
 
 def summarise(study: Study, task: str) -> Summary:
@@ -168,21 +167,23 @@ def _row(
     seconds = [result["seconds"] for result in results if result["seconds"] is not None]
     unlike = [] if declared is None else _mixed([*baseline, *results], declared)
     return Row(
-        system.label,
-        dev,
-        tests,
-        _seed_by_seed(results, baseline),
-        system.name,
-        results[0]["parameters"],
-        [result["seed"] for result in results],
-        [result["steps"] for result in results],
-        {name: _variant(name, results) for name in VARIANTS if _says_something(name, results)},
-        {
+        label=system.label,
+        dev=dev,
+        tests=tests,
+        difference=_seed_by_seed(results, baseline),
+        system=system.name,
+        parameters=results[0]["parameters"],
+        seeds=[result["seed"] for result in results],
+        steps=[result["steps"] for result in results],
+        variants={
+            name: _variant(name, results) for name in VARIANTS if _says_something(name, results)
+        },
+        p={
             test: [each and each["p"] for each in of_test]
             for test, of_test in pairs.items()
             if any(of_test)
         },
-        {
+        daggers={
             test: dagger(
                 min(each["difference"] for each in of_test), max(each["p"] for each in of_test)
             )
@@ -190,11 +191,11 @@ def _row(
             # Every seed has to earn it, and one that was not compared has not.
             if all(of_test) and not unlike
         },
-        measured.get("columns", {}).get(system.name, {}),
-        statistics.mean(seconds) / 3600 if seconds else None,
-        system.baseline,
-        _mixed(results),
-        unlike,
+        measured=measured.get("columns", {}).get(system.name, {}),
+        hours=statistics.mean(seconds) / 3600 if seconds else None,
+        baseline=system.baseline,
+        mixed=_mixed(results),
+        unlike=unlike,
     )
 
 

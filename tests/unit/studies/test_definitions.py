@@ -113,6 +113,8 @@ def test_only_the_baseline_is_averaged_over_seeds() -> None:
     assert [run.name for run in runs_of(STUDIES["averaging"], "multi30k", [7], (), ["seq"])] == [
         "seq-seed7"
     ]
+    later = [run.name for run in runs_of(STUDIES["averaging"], "multi30k", [4, 5])]
+    assert later == ["relative-seed4", "relative-seed5"], "the others have their seed"
 
 
 def test_the_ablation_takes_one_unit_away() -> None:

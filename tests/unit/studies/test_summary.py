@@ -35,8 +35,8 @@ def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_spread_is_that_of_a_sample() -> None:
-    assert spread([41.0, 42.0, 43.0]) == Spread(42.0, 1.0, 3)
-    assert spread([41.0]) == Spread(41.0, None, 1)
+    assert spread([41.0, 42.0, 43.0]) == Spread(42.0, 1.0)
+    assert spread([41.0]) == Spread(41.0, None)
     assert spread([]) is None
 
 
@@ -64,8 +64,8 @@ def test_a_dagger_is_earned_by_every_seed(
 
 
 def test_a_score_shows_its_spread_if_it_has_one() -> None:
-    assert written(Spread(41.234, 0.156, 3)) == "41.23 ± 0.16"
-    assert written(Spread(41.234, None, 1)) == "41.23"
+    assert written(Spread(41.234, 0.156)) == "41.23 ± 0.16"
+    assert written(Spread(41.234, None)) == "41.23"
     assert written(None) == "–"
 
 
