@@ -71,8 +71,9 @@ def test_a_meaning_may_be_inherited_and_may_have_several_lines() -> None:
 
 def test_its_examples_are_configs(tmp_path: Path) -> None:
     examples = re.findall(r"```yaml\n(.*?)```", TEXT, flags=re.DOTALL)
-    (whole, two_files, another, own_split) = examples
-    for name, text in {"mine.yaml": whole, "wider.yaml": another}.items():
+    (whole, two_files, another, own_split, diverse) = examples
+    files = {"mine.yaml": whole, "wider.yaml": another, "diverse.yaml": diverse}
+    for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     config, wider = load_config(tmp_path / "mine.yaml"), load_config(tmp_path / "wider.yaml")
     assert config.data
@@ -80,6 +81,10 @@ def test_its_examples_are_configs(tmp_path: Path) -> None:
     assert wider == load_config(
         tmp_path / "mine.yaml", ["model.units=6", "train.run=runs/mine-6-units"]
     )
+    more = load_config(tmp_path / "diverse.yaml")
+    assert more.data
+    assert len(more.data.train) == 3
+    assert more.data.dev == config.data.dev
     ParallelText.model_validate(yaml.safe_load(two_files)["train"][0])
     (tmp_path / "split.yaml").write_text(
         own_split.replace("configs/", f"{DOCUMENT.parents[1]}/configs/"), encoding="utf-8"
