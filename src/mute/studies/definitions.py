@@ -182,12 +182,18 @@ _DROP_BRANCH = System(
 # Four units lead where there is text enough; a small task can have more of it without any new: what
 # models of its own, one in each direction, make of it (Nguyen et al. 2020). The one recipe that
 # has files: its text has to be made and prepared first, as relative-diverse.yaml says.
+# At 6,000 steps both still learn from it, hence the longer runs.
 _DIVERSE = tuple(
     System(
-        f"{of.name}-diverse",
-        f"{of.label}, diversified text",
+        f"{of.name}-{name}",
+        f"{of.label}, {label}",
         f"{of.config}-diverse",
-        baseline=f"{BASELINE}-diverse",
+        changes,
+        baseline=f"{BASELINE}-{name}",
+    )
+    for name, label, changes in (
+        ("diverse", "diversified text", ()),
+        ("diverse-long", "diversified text, longer", ("train.steps=9000",)),
     )
     for of in (RELATIVE, SEQ)
 )
