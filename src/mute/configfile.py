@@ -141,7 +141,11 @@ def _read(path: Path, seen: tuple[Path, ...]) -> _Settings:
         return settings
     if not isinstance(base, str):
         raise MuteError(f"{settings.place(('extends',))}: extends: should be a file name")
-    return _merge(_read(path.parent / Path(base).expanduser(), (*seen, path.resolve())), settings)
+    try:
+        file = path.parent / Path(base).expanduser()
+    except RuntimeError as error:  # no such ~user
+        raise MuteError(f"{settings.place(('extends',))}: extends: {base}: {error}") from None
+    return _merge(_read(file, (*seen, path.resolve())), settings)
 
 
 def _parse(text: str, file: str) -> _Settings:

@@ -6,7 +6,8 @@ from mute.config import Config
 from mute.configfile import dump_config, load_config
 from mute.errors import MuteError
 
-SHIPPED = sorted(Path(__file__).parents[2].glob("configs/**/*.yaml"))
+ROOT = Path(__file__).parents[2]
+SHIPPED = sorted(ROOT.glob("configs/**/*.yaml"))
 SYSTEMS = {"transformer", "relative", "big", "mute", "bias", "seq"}
 
 
@@ -50,6 +51,21 @@ def test_a_system_on_diversified_text_differs_in_its_text_alone(system: str) -> 
     assert diverse.data.train[0] == usual.data.train[0]
     changed = {"prepared": diverse.data.prepared, "train": diverse.data.train}
     assert diverse.data == usual.data.model_copy(update=changed)
+
+
+def test_the_model_in_the_other_direction_is_as_long_as_the_documentation_says() -> None:
+    forward, back = (
+        load_config(ROOT / "configs/multi30k" / f"{name}.yaml")
+        for name in ("relative", "relative-de-en")
+    )
+    assert forward.data is not None
+    assert back.data is not None
+    assert (back.data.source, back.data.target) == (forward.data.target, forward.data.source)
+    assert forward.train is not None
+    changed = {"run": "runs/multi30k-relative-de-en", "steps": 4000}
+    assert back.train == forward.train.model_copy(update=changed)
+    told = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    assert "trained for 4,000 steps" in told
 
 
 SEPARATE_VOCABULARIES = """
@@ -281,3 +297,9 @@ def test_what_is_long_is_not_quoted_whole(tmp_path: Path) -> None:
     with pytest.raises(MuteError, match="should hold sections") as told:
         load_config(written(tmp_path, "word " * 10_000))
     assert len(str(told.value)) < 1000
+
+
+def test_a_base_in_the_home_of_nobody_is_told_with_its_place(tmp_path: Path) -> None:
+    file = written(tmp_path, "extends: ~nobody-of-this-name/base.yaml\n")
+    with pytest.raises(MuteError, match=r"run\.yaml:1: extends: ~nobody-of-this-name/base\.yaml: "):
+        load_config(file)
