@@ -106,7 +106,7 @@ def base_jobs(
 
 def trained_jobs(path: Path, folder: Path) -> list[Job]:
     """The trained model."""
-    model, tokenizer = load_model(path)
+    model, tokenizer, _ = load_model(path)
     engines = twins(model, tokenizer, folder / "trained")
     return [(setting, engines) for setting in trained_settings(tokenizer)]
 

@@ -24,7 +24,7 @@ from mute.model.transformer import Transformer, build
 from mute.result import translate_and_score, write_result
 from mute.runtime import keep_freed_memory
 from mute.train.checkpoint import TrainState, checkpoints
-from mute.train.folder import alone_in, claim_run_folder
+from mute.train.folder import alone_in, check_run_folder, claim_run_folder
 from mute.train.group import Group, join_group, leave_group
 from mute.train.interruption import telling_of_memory
 from mute.train.objective import Objective
@@ -59,15 +59,17 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
     run, tokenizer = Path(training.run), prepared.tokenizer
     model = group.together(lambda: _new_model(config, training, tokenizer))
     stream = group.together(lambda: batch_stream(prepared, data, training))
+    measure = group.together(lambda: validator(prepared, data, training))
     trainer = Trainer(model.to(group.device), training, group, stream, line_namer(prepared.train))
-    # Only now: a config that could not start may be mended.
+    group.lead(lambda: check_run_folder(run, config, prepared.digest))
+    complaints = trainer.resume()
+    # Only now: a config that could not start, or go on, may be mended.
     group.lead(lambda: claim_run_folder(run, config, prepared.digest))
 
     def keep_best(best: Mapping[str, Tensor]) -> None:
         save_model(run / "model", config.model, best, tokenizer, longest_source(prepared))
 
-    measure = group.together(lambda: validator(prepared, data, training))
-    state = trainer.fit(measure, keep_best)
+    state = trainer.fit(measure, keep_best, complaints)
     if trainer.stopping:
         raise Stopped
     if group.leads:
@@ -115,11 +117,11 @@ def start_from(model: Transformer, tokenizer: Tokenizer, folder: str) -> None:
     Raises:
         MuteError: the two differ in more than their units, or in their vocabularies.
     """
-    single, its_tokenizer = load_model(folder)
-    if not same_vocabulary(its_tokenizer, tokenizer):
+    single = load_model(folder)
+    if not same_vocabulary(single.tokenizer, tokenizer):
         raise MuteError(f"train.start_from: {folder} has another vocabulary")
     try:
-        start_from_single_unit(model, single)
+        start_from_single_unit(model, single.network)
     except MuteError as error:
         raise MuteError(f"train.start_from: {folder}: {error}") from None
 
@@ -173,14 +175,15 @@ def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Va
     """
     corpus = prepared.dev
     lengths = np.maximum(*corpus.lengths)
-    budget = max(training.batch_tokens, int(lengths.max()) + 1)
-    stream = BatchStream(corpus, budget, seed=0).epoch(0)
-    short = (indices[lengths[indices] <= LONGEST_IN_LOSS] for indices in stream)
-    batches = [indices for indices in short if len(indices)]
-    if not batches:
+    short = lengths <= LONGEST_IN_LOSS
+    if not short.any():
         raise MuteError(
             f"data.dev: every pair has more than {LONGEST_IN_LOSS:,} pieces; cut it into sentences"
         )
+    # The longest has to fit; one that is left out must not make the batches of all others larger.
+    budget = max(training.batch_tokens, int(lengths[short].max()) + 1)
+    once = None if short.all() else short.astype(np.float64)
+    batches = list(BatchStream(corpus, budget, seed=0, weights=once).epoch(0))
     source, references = prepared.dev_source, prepared.dev_references
 
     @torch.inference_mode()

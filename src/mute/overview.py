@@ -92,9 +92,9 @@ def _of_config(
 
 
 def _of_model(name: str) -> ParameterTable:
-    trained, tokenizer = load_model(name)
+    network, tokenizer, _ = load_model(name)
     sizes = (tokenizer.source_size, tokenizer.target_size)
-    columns = {"model": parameters_by_part(trained.config, sizes)}
+    columns = {"model": parameters_by_part(network.config, sizes)}
     takes = f"; takes {tokenizer.takes}" if tokenizer.takes else ""
     return ParameterTable(name, columns, True, _vocabulary(sizes) + takes)
 

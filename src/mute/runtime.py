@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import torch
 
+from mute.errors import MuteError
+
 STOPPED = 3
 """The exit status of a run that was asked to stop, and saved."""
 _M_TRIM_THRESHOLD = -1
@@ -47,10 +49,20 @@ def keep_freed_memory() -> None:
 
 
 def choose_device() -> torch.device:
-    """This process's GPU if there is one, else the CPU."""
-    if torch.cuda.is_available():
-        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-    return torch.device("cpu")
+    """This process's GPU if there is one, else the CPU.
+
+    Raises:
+        MuteError: there are GPUs, but fewer than torchrun has started processes here.
+    """
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    number, there = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+    if number >= there:
+        raise MuteError(
+            f"process {number} of this machine, counted from 0, has no GPU: there are {there}; "
+            f"start torchrun with --nproc-per-node {there}, or CUDA_VISIBLE_DEVICES= for the CPU"
+        )
+    return torch.device("cuda", number)
 
 
 def status_when_stopped() -> int:

@@ -353,9 +353,10 @@ def test_a_mistake_is_told_once_by_the_processes_of_torchrun(
     assert done.stderr.count("mute: ") == 1
     assert "this run was started with other settings: train.seed was" in done.stderr
     assert "RuntimeError" not in done.stderr
-    settings = ["--set", "data.prepared=nowhere"]
-    done = subprocess.run([*command, *settings], capture_output=True, text=True, check=False)
-    assert done.stderr.count("mute: ") == 1
+    for mistake in ("data.prepared=nowhere", "model.untis=3"):
+        settings = ["--set", mistake]
+        done = subprocess.run([*command, *settings], capture_output=True, text=True, check=False)
+        assert done.stderr.count("mute: ") == 1
 
 
 @pytest.mark.parametrize("mistake", ["damaged checkpoints", "a budget below the longest"])
@@ -525,7 +526,10 @@ def test_a_step_has_as_many_batches_as_the_run_began_with(
 ) -> None:
     assert train(experiment_file, tmp_path, "train.steps=2", "train.accumulate=2") == 0
     assert json.loads((tmp_path / "result.json").read_text())["batches_per_step"] == 2
+    config, log = ((tmp_path / name).read_bytes() for name in ("config.yaml", "log.jsonl"))
     assert train(experiment_file, tmp_path, "train.steps=4") == 2
+    assert (tmp_path / "config.yaml").read_bytes() == config
+    assert (tmp_path / "log.jsonl").read_bytes() == log
     told = capsys.readouterr().err
     assert "the batches of a step (processes × train.accumulate) were 2 and would now" in told
     assert "be 1; set train.accumulate=2, or choose another train.run" in told

@@ -123,9 +123,9 @@ def test_a_model_of_tokenised_text_says_so(
 
 
 def test_a_loaded_model_is_the_saved_one(model: Path) -> None:
-    network, tokenizer = load_model(model)
-    assert network.config.units == 3
-    assert Translator(network, tokenizer).translate([]) == []
+    saved = load_model(model)
+    assert saved.network.config.units == 3
+    assert Translator(*saved).translate([]) == []
 
 
 @pytest.mark.parametrize(

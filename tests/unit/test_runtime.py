@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from mute import runtime
+from mute.errors import MuteError
 
 
 def test_seeds_differ_for_different_numbers_and_fit_a_generator() -> None:
@@ -62,9 +63,15 @@ def test_without_a_gpu_the_device_is_the_cpu() -> None:
         assert runtime.choose_device() == torch.device("cpu")
     with (
         mock.patch("torch.cuda.is_available", return_value=True),
+        mock.patch("torch.cuda.device_count", return_value=4),
         mock.patch.dict("os.environ", {"LOCAL_RANK": "3"}),
     ):
         assert runtime.choose_device() == torch.device("cuda", 3)
+        with (
+            mock.patch("torch.cuda.device_count", return_value=2),
+            pytest.raises(MuteError, match=r"has no GPU: there are 2; .*--nproc-per-node 2"),
+        ):
+            runtime.choose_device()
 
 
 def test_a_commit_is_that_of_our_code_and_dirty_if_it_changed(

@@ -1,5 +1,6 @@
 """All analyses of one model, as numbers."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +93,7 @@ def analyze(
         raise MuteError(f"{text.name}: has no sentence that the model takes; choose another text")
     numbers = choose_lines(show, text.sources, tokenizer, translator.max_length)
     return Analysis(
-        str(path),
+        os.fsencode(path).decode(errors="replace"),  # a name need not be text, but a page is
         text.name,
         len(ids),
         left_out,

@@ -23,8 +23,9 @@ def main() -> None:
 
     Training that was asked to stop ends with status 3, since it is not finished.
     """
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding != "utf-8":
-        sys.stdout.reconfigure(errors="replace")  # a table's lines and arrows are worth no crash
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A table's lines and arrows, and names that are no text, are worth no crash.
+        sys.stdout.reconfigure(errors="replace")
     try:
         app()
     except ToldElsewhereError:

@@ -140,11 +140,11 @@ def analyze_command(
         raise MuteError(f"figures need matplotlib: {install('plots')}") from None
     from mute.analysis.analysis import Text, analyze
     from mute.evaluate.segments import read_parallel
-    from mute.model.folder import max_length_of
+    from mute.model.folder import check_model
     from mute.translate.progress import LineProgress
 
     texts = read_parallel([source, target] if target else [source])
-    max_length_of(model)  # a model that is none is told before there is a folder for it
+    check_model(model)  # one that is none is told before there is a folder for its report
     folder = out or model / "analysis"
     report.open_folder(folder)
     with LineProgress(visible=is_terminal(sys.stderr)) as progress:

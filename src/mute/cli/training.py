@@ -1,6 +1,7 @@
 """From a config to a trained model: info, prepare, train, average, bench, study, demo."""
 
 import json
+import os
 import shlex
 import sys
 from dataclasses import asdict
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mute.cli.app import AsJson, ConfigFile, Overrides, Threads, app
-from mute.errors import MuteError
+from mute.errors import MuteError, ToldElsewhereError
 from mute.files import is_terminal
 
 if TYPE_CHECKING:
@@ -100,7 +101,12 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
     from mute.result import RESULT
     from mute.runtime import Share
 
-    settings = load_config(config, overrides or [])
+    try:
+        settings = load_config(config, overrides or [])
+    except MuteError:
+        if os.environ.get("LOCAL_RANK", "0") != "0":  # the first process of this machine tells
+            raise ToldElsewhereError from None
+        raise
     leads = Share.of_this_process().rank == 0
     if leads and settings.data is not None:
         for name in changed_texts(Path(settings.data.prepared)):
@@ -278,11 +284,11 @@ def _parts_of(run: Path) -> "tuple[ModelConfig, Tokenizer, int]":
     from mute.configfile import load_config
     from mute.data.prepared import load_prepared
     from mute.experiment import longest_source, sections
-    from mute.model.folder import CONFIG, load_model, max_length_of
+    from mute.model.folder import CONFIG, load_model
 
     if (run / "model" / CONFIG).is_file():
-        model, tokenizer = load_model(run)
-        return model.config, tokenizer, max_length_of(run)
+        model = load_model(run)
+        return model.network.config, model.tokenizer, model.max_length
     config = load_config(run / "config.yaml")
     prepared = load_prepared(sections(config)[0])
     return config.model, prepared.tokenizer, longest_source(prepared)

@@ -157,7 +157,7 @@ def shortlist_command(
     if settings is None:
         raise MuteError(f"{config}: has no 'data:' section, which a shortlist is learned from")
     prepared = load_prepared(settings)
-    _, tokenizer = load_model(model)
+    tokenizer = load_model(model).tokenizer
     if not same_vocabulary(tokenizer, prepared.tokenizer):
         raise MuteError(
             f"{model}: has another vocabulary than {settings.prepared}; give the config that the "
@@ -196,7 +196,8 @@ def export_command(
 
     if format_name != "ctranslate2":
         raise MuteError(f"--format {format_name}: ctranslate2 is the only one there is")
-    export_ctranslate2(*load_model(model), to, quantization)
+    network, tokenizer, _ = load_model(model)
+    export_ctranslate2(network, tokenizer, to, quantization)
     typer.echo(to)
 
 

@@ -61,9 +61,9 @@ class TrainConfig(Strict):
     a stop goes when the next is written."""
     save_every: int = Field(1_000, ge=1)
     """Steps between two checkpoints; a run that was stopped goes on from the last."""
-    beam: int = Field(4, ge=1)
+    beam: int = Field(4, ge=1, le=1000)
     """The width of the beam search, in validation and for the test sets."""
-    length_penalty: float = Field(0.6, ge=0)
+    length_penalty: float = Field(0.6, ge=0, le=10)
     """GNMT's exponent in the same searches; 0 for none."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Of the arithmetic; bfloat16 is mixed precision, for GPUs."""

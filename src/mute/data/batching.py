@@ -134,7 +134,9 @@ class BatchStream:
                 f"of {len(corpus)}; raise them"
             )
         self._lengths = corpus.lengths
-        longest = int(np.maximum(*self._lengths).max()) + 1  # EOS, or BOS
+        longer = np.maximum(*self._lengths)
+        seen = longer if weights is None else longer[weights > 0]
+        longest = int(seen.max()) + 1  # EOS, or BOS
         if longest > budget:
             raise MuteError(
                 f"train.batch_tokens ({budget}) is less than the longest training sentence "

@@ -101,8 +101,16 @@ def told(names: tuple[str, str]) -> str:
 
 
 def data_folder() -> Path:
-    """Where corpora are kept: the environment variable MUTE_DATA."""
-    return Path(os.environ.get("MUTE_DATA") or "../shared/data").expanduser()
+    """Where corpora are kept: the environment variable MUTE_DATA.
+
+    Raises:
+        MuteError: it is in the home of somebody who is not known.
+    """
+    name = os.environ.get("MUTE_DATA") or "../shared/data"
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise MuteError(f"MUTE_DATA: {name}: {error}; correct it") from None
 
 
 def is_sgml(path: Path) -> bool:
@@ -128,9 +136,10 @@ def locate(name: str) -> Path:
         MuteError: it is in neither, and the message names both places, or it is a folder, or SGML.
     """
     refuse_sgml(Path(name))
+    folder = data_folder()
     try:
         path = Path(name).expanduser()
-        places = [path] if path.is_absolute() else [path, data_folder() / path]
+        places = [path] if path.is_absolute() else [path, folder / path]
         for place in places:
             if place.is_file():
                 return place

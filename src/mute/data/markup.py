@@ -3,9 +3,10 @@
 import html
 import re
 
-_ENDLESS = re.compile(r"&#0*[1-9][0-9]{7,};?")  # no character has such a number
+_ZEROS = re.compile(r"&#0+(?=[0-9])")  # Python counts them among a number's digits, and has a limit
+_ENDLESS = re.compile(r"&#[0-9]{8,};?")  # no character has such a number
 
 
 def unescape(text: str) -> str:
     """`&lt;`, `&#8364;` and the like as the characters they stand for."""
-    return html.unescape(_ENDLESS.sub("\ufffd", text))
+    return html.unescape(_ENDLESS.sub("\ufffd", _ZEROS.sub("&#", text)))

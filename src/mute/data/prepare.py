@@ -6,6 +6,7 @@ The folder holds `tokenizer/`, the shards of `train/` and `dev/`, the developmen
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,8 +102,8 @@ def _foreign(folder: Path, known: Manifest | None) -> str | None:
 
 
 def _is_ours(name: str) -> bool:
-    text = name.startswith((f"{DEV}.source", f"{DEV}.target"))
-    return text or name in (TOKENIZER, TRAIN, DEV, REPORT, MANIFEST)
+    text = re.fullmatch(rf"{DEV}\.(source|target)(\.[0-9]+)?", name)
+    return bool(text) or name in (TOKENIZER, TRAIN, DEV, REPORT, MANIFEST)
 
 
 def _learn(config: DataConfig, progress: Progress) -> tuple[Tokenizer, int]:

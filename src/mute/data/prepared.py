@@ -9,7 +9,7 @@ from mute.config import DataConfig
 from mute.data.manifest import Manifest, load_manifest, settings_of
 from mute.data.scored import by_reference
 from mute.data.shards import Pairs
-from mute.data.tokenizer import Tokenizer, load_tokenizer
+from mute.data.tokenizer import Tokenizer, load_tokenizer, tokenizer_files
 from mute.errors import MuteError
 
 TOKENIZER, TRAIN, DEV = "tokenizer", "train", "dev"
@@ -69,7 +69,7 @@ def vocabulary_sizes(config: DataConfig) -> tuple[tuple[int, int], bool]:
 
 def _digest(manifest: Manifest, tokenizer: Path) -> str:
     digest = blake2b(manifest.identity().encode(), digest_size=16)
-    for file in sorted(tokenizer.iterdir()):
+    for file in tokenizer_files(tokenizer):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

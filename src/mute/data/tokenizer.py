@@ -203,6 +203,14 @@ def learn_tokenizer(
     return _class_of(config.kind).learn(folded, config, languages)
 
 
+def tokenizer_files(folder: Path) -> list[Path]:
+    """The files of a tokenizer folder by name, and nothing that somebody else has left there."""
+    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    # Older versions did not tell; what they wrote is no secret and no folder.
+    others = [file.name for file in folder.iterdir() if file.is_file() and file.name[0] != "."]
+    return [folder / name for name in sorted({SETTINGS, *settings.get("files", others)})]
+
+
 def load_tokenizer(folder: Path | str) -> Tokenizer:
     """Read what `Tokenizer.save` wrote.
 

@@ -138,7 +138,9 @@ def compare_counts(
     drawn = np.array([_difference(*each) for each in _bootstrap(baseline, system, samples, random)])
     by_chance = drawn - drawn.mean()
     alike = np.ptp(drawn) < _SAME  # as those of a single sentence: they say nothing of chance
-    if method == "randomisation" or alike:
+    if alike:
+        method = "randomisation"
+    if method == "randomisation":
         swapped = _swaps(baseline, system, samples, random)
         by_chance = np.array([_difference(*each) for each in swapped])
     low, high = np.percentile(drawn, [2.5, 97.5])

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from pydantic import ValidationError
@@ -21,6 +21,15 @@ from mute.model.transformer import Transformer, build
 
 FORMAT = 1
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer"
+
+
+class SavedModel(NamedTuple):
+    """What a model folder holds."""
+
+    network: Transformer
+    tokenizer: Tokenizer
+    max_length: int
+    """Of a source sentence in pieces; longer ones are translated in parts."""
 
 
 def save_model(
@@ -79,7 +88,7 @@ def model_folder(path: Path | str) -> Path:
     return path / "model" if (path / "model" / CONFIG).is_file() else path
 
 
-def load_model(path: Path | str) -> tuple[Transformer, Tokenizer]:
+def load_model(path: Path | str) -> SavedModel:
     """Read a model folder, or the one inside a run folder; nothing is unpickled.
 
     Raises:
@@ -87,7 +96,7 @@ def load_model(path: Path | str) -> tuple[Transformer, Tokenizer]:
             mute wrote it.
     """
     folder = model_folder(path)
-    config, _ = _read_settings(folder / CONFIG)
+    config, max_length = _read_settings(folder / CONFIG)
     tokenizer = load_tokenizer(folder / TOKENIZER)
     model = build(config, (tokenizer.source_size, tokenizer.target_size))
     try:
@@ -96,12 +105,12 @@ def load_model(path: Path | str) -> tuple[Transformer, Tokenizer]:
         raise MuteError(
             f"{folder / WEIGHTS}: missing, damaged or of another model: {error}"
         ) from None
-    return model.eval(), tokenizer
+    return SavedModel(model.eval(), tokenizer, max_length)
 
 
-def max_length_of(path: Path | str) -> int:
-    """The most pieces of a source sentence that a model takes; errors as of `load_model`."""
-    return _read_settings(model_folder(path) / CONFIG)[1]
+def check_model(path: Path | str) -> None:
+    """Make sure that there is a model, without its weights; errors as of `load_model`."""
+    _read_settings(model_folder(path) / CONFIG)
 
 
 @torch.no_grad()

@@ -19,6 +19,7 @@ from mute.serve.metrics import GONE
 from mute.serve.served import Served
 from mute.serve.texts import Text
 from mute.serve.variants import Muted, Variants
+from mute.translate.render import as_text
 from mute.translate.splitting import split_line
 from mute.translate.translation import Translation
 from mute.translate.translator import Translator
@@ -88,13 +89,13 @@ class Assignment:
         others = [
             # A line with fewer alternatives than another keeps its best translation.
             self.text.with_lines(
-                line.alternatives[n].text if n < len(line.alternatives) else line.text
+                as_text(line.alternatives[n] if n < len(line.alternatives) else line)
                 for line in lines
             )
             for n in range(min(most, alternatives))
         ]
         warnings = [warning for line in lines for warning in line.warnings]
-        return Finished(self.text.with_lines(line.text for line in lines), others, warnings)
+        return Finished(self.text.with_lines(map(as_text, lines)), others, warnings)
 
 
 def assign(text: Text, served: Served) -> Assignment:

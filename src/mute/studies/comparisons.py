@@ -26,7 +26,7 @@ def compare_runs(study: Study, task: str) -> None:
             for test in result["tests"]
             if test in baseline["tests"]
         }
-    if found:
+    if found or known:  # what has lost its baseline is not compared with it any more
         write_json(found, file)
 
 
@@ -38,7 +38,8 @@ def _comparison(
     if None in both:  # of an earlier version
         return known if known and known["of"] == of else None
     first, second = map(unpack, both)
-    if len(first) != len(second):  # the test set has changed in between
+    scores = [each["tests"][test] for each in (baseline, result)]
+    if len(first) != len(second) or not _alike(*scores):  # the test set has changed in between
         return None
     found = compare_counts(first, second, result["tests"][test]["signature"])
     return {
@@ -48,3 +49,9 @@ def _comparison(
         "p": found.p,
         "signature": found.signature,
     }
+
+
+def _alike(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    """Whether two scores are of the same references, where both tell, and counted alike."""
+    references = {score["references"] for score in (first, second) if "references" in score}
+    return len(references) < 2 and first["signature"] == second["signature"]

@@ -115,6 +115,8 @@ def runs_of(
         if name not in (system.name for system in known):
             names = ", ".join(system.name for system in known)
             raise MuteError(f"'{name}' is no system of '{study.name}'; there are {names}")
+    chosen = [system for system in known if not systems or system.name in systems]
+    _check_overrides(overrides, chosen)
     seeds = seeds or study.seeds
     return [
         Run(
@@ -126,10 +128,24 @@ def runs_of(
             processes,
         )
         for seed in seeds
-        for system in known
-        if not systems or system.name in systems
+        for system in chosen
         if not system.one_seed or seed == study.seeds[0] or system.name in systems
     ]
+
+
+def _check_overrides(overrides: Sequence[str], systems: Sequence[System]) -> None:
+    """Refuse settings that would make a row another than its label says, or be lost."""
+    for key in (override.partition("=")[0].strip() for override in overrides):
+        if key == "train.seed":
+            raise MuteError(f"--set {key}: a study's seeds are given by --seeds")
+        if key == "train.run":
+            raise MuteError(f"--set {key}: every run of a study has a folder of its own")
+        for system in systems:
+            if key in (change.partition("=")[0] for change in system.changes):
+                raise MuteError(
+                    f"--set {key}: that is what '{system.name}' ({system.label}) is about; leave "
+                    f"it out, or choose other systems by --systems"
+                )
 
 
 def _config(

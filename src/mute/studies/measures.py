@@ -19,7 +19,7 @@ from torch import Tensor
 from mute.config import Config, DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
 from mute.experiment import sections
-from mute.model.folder import load_model, max_length_of, model_folder, save_model
+from mute.model.folder import load_model, model_folder, save_model
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 from mute.runtime import choose_device
@@ -141,9 +141,9 @@ def across_seeds(trained: Trained, found: Measured) -> None:
         runs = [_run(result)[0] for result in results]
         _, data, training = _run(results[0])
         folder = trained.folder / f"{system}-across-seeds"
-        model, tokenizer = load_model(runs[0])
-        weights = _mean_weights([load_model(run)[0] for run in runs])
-        save_model(folder, model.config, weights, tokenizer, max_length_of(runs[0]))
+        models = [load_model(run) for run in runs]
+        first, weights = models[0], _mean_weights([model.network for model in models])
+        save_model(folder, first.network.config, weights, first.tokenizer, first.max_length)
         ways = {"average": load(folder), "ensemble": load(*runs)}
         for way, translator in ways.items():
             found.rows.append(
@@ -168,9 +168,9 @@ def diversity(trained: Trained, found: Measured) -> None:
 
     for system, result in trained.firsts():
         run, data, _ = _run(result)
-        model, tokenizer = load_model(run)
+        model, tokenizer, max_length = load_model(run)
         lines = load_prepared(data).dev_source
-        sentences, _ = encode_sentences(tokenizer, lines, max_length_of(run))
+        sentences, _ = encode_sentences(tokenizer, lines, max_length)
         measured = measure_diversity(model, batches(sentences, torch.device("cpu")))
         overall = measured.overall if measured else {}
         found.add(
@@ -233,20 +233,20 @@ def orders(trained: Trained, found: Measured) -> None:
 
 
 def _rounded(run: Path) -> Translator:
-    model, tokenizer = load_model(run)
+    model, tokenizer, max_length = load_model(run)
     model.round_()
-    return Translator(model.to(choose_device()), tokenizer, max_length_of(run))
+    return Translator(model.to(choose_device()), tokenizer, max_length)
 
 
 @torch.no_grad()
 def _ordered(run: Path, order: tuple[int, ...]) -> Translator:
     """A trained model with the units of every layer in a given order."""
-    model, tokenizer = load_model(run)
+    model, tokenizer, max_length = load_model(run)
     for layer in model.multi_unit_layers():
         if isinstance(layer.fusion, LearnedOrder):
             layer.fusion.matrix.zero_()
             layer.fusion.matrix[list(order), range(len(order))] = 1
-    return Translator(model.to(choose_device()), tokenizer, max_length_of(run))
+    return Translator(model.to(choose_device()), tokenizer, max_length)
 
 
 def attention(trained: Trained, found: Measured) -> None:  # noqa: ARG001 (no number to add)
@@ -260,9 +260,9 @@ def attention(trained: Trained, found: Measured) -> None:  # noqa: ARG001 (no nu
     maps = {}
     for system, result in trained.firsts():
         run, data, _ = _run(result)
-        model, tokenizer = load_model(run)
+        model, tokenizer, max_length = load_model(run)
         lines = load_prepared(data).dev_source
-        chosen = choose_lines("", lines, tokenizer, max_length_of(run))[:1]
+        chosen = choose_lines("", lines, tokenizer, max_length)[:1]
         for each in attention_maps(model, tokenizer, lines, chosen):
             maps[system] = (each.tokens, each.weights)
     attention_figures(maps, trained.folder)

@@ -8,7 +8,7 @@ from typing import Any
 
 from mute.config import DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
-from mute.model.folder import load_model, max_length_of, save_model
+from mute.model.folder import load_model, save_model
 from mute.result import HYPOTHESES, references_of, score_tests, translate_and_score
 from mute.studies.grid import read_json, write_json
 from mute.train.average import average_checkpoints
@@ -27,9 +27,8 @@ def of_last_checkpoints(run: Path, data: DataConfig, training: TrainConfig) -> d
     saved = checkpoints(run / "checkpoints")[-LAST:]
     known = _read(record)
     if known.get("last") != saved[-1].name:
-        model, tokenizer = load_model(run)
-        weights = average_checkpoints(run, len(saved))
-        save_model(folder, model.config, weights, tokenizer, max_length_of(run))
+        best, weights = load_model(run), average_checkpoints(run, len(saved))
+        save_model(folder, best.network.config, weights, best.tokenizer, best.max_length)
         known = {"checkpoints": len(saved), "last": saved[-1].name}
     if known.get("of") != _tests(data):
         found = scores(load(folder), data, training, folder / HYPOTHESES)

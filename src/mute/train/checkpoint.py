@@ -11,7 +11,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,18 @@ from mute.train.group import Group
 
 FORMAT = 1
 STATE = "state.json"
+_OF_ANOTHER = "use the version that wrote it, or delete it to go on from the one before"
 Tensors = dict[str, Tensor]
-_NOT_WHOLE = (OSError, ValueError, KeyError, TypeError)
+# What a checkpoint that was damaged or cut short raises. A disk that cannot be read for a moment,
+# or another version's checkpoint, is no such damage: to go on from the one before would delete it.
+_NOT_WHOLE = (
+    FileNotFoundError,
+    NotADirectoryError,
+    IsADirectoryError,
+    ValueError,
+    KeyError,
+    TypeError,
+)
 
 
 @dataclass
@@ -116,7 +126,7 @@ def _refusals_told(checkpoint: Path) -> Iterator[None]:
 
 def checkpoints(folder: Path) -> list[Path]:
     """The finished checkpoints of a run, oldest first."""
-    return sorted(folder.glob("step-????????"))
+    return sorted(folder.glob(f"step-{'[0-9]' * 8}"))
 
 
 def step_of(checkpoint: Path) -> int:
@@ -155,13 +165,16 @@ def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]
         None if there is none at all
 
     Raises:
-        MuteError: there are checkpoints, but none of them is whole.
+        MuteError: there are checkpoints, but none of them is whole, or the newest that may be is
+            of another version, or cannot be read.
     """
     faults: list[str] = []
     for path in reversed(checkpoints(folder)):
         try:
             told = [f"{fault}; the one before it is used" for fault in faults]
             return *_load(path), told
+        except MuteError:
+            raise
         except _NOT_WHOLE as error:
             faults.append(f"{path}: not whole ({error})")
     if faults:
@@ -192,6 +205,8 @@ def _load_as_led(
     path = _path(folder, step)
     try:
         return *_load(path), []
+    except MuteError:
+        raise
     except _NOT_WHOLE as error:
         raise MuteError(
             f"process {group.rank} of {group.size} cannot read {path}, from which the leading "
@@ -205,6 +220,9 @@ def _path(folder: Path, step: int) -> Path:
 
 def _load(path: Path) -> tuple[TrainState, dict[str, Tensors]]:
     content = _read_state(path)
+    unknown = sorted(set(content["state"]) - {each.name for each in fields(TrainState)})
+    if unknown:
+        raise MuteError(f"{path}: of a later version of mute ({unknown[0]}); {_OF_ANOTHER}")
     state = TrainState(**content["state"])
     state.position = Position(*state.position)
     if state.validated_step < 0:
@@ -214,16 +232,32 @@ def _load(path: Path) -> tuple[TrainState, dict[str, Tensors]]:
 
 
 def _read_state(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((path / STATE).read_text(encoding="utf-8"))
+    with _misreadings_told(path):
+        text = (path / STATE).read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
     if content["format"] != FORMAT:
-        raise ValueError(f"format {content['format']}, not {FORMAT}")
+        raise MuteError(f"{path}: format {content['format']}, not {FORMAT}; {_OF_ANOTHER}")
     return content
 
 
+@contextmanager
+def _misreadings_told(checkpoint: Path) -> Iterator[None]:
+    try:
+        yield
+    except _NOT_WHOLE:
+        raise
+    except OSError as error:
+        raise MuteError(
+            f"{checkpoint}: cannot be read ({error.strerror}), but may be whole; mend that and run "
+            f"the same command again, or delete it to go on from the one before"
+        ) from None
+
+
 def _load_file(path: Path, checksum: str) -> Tensors:
-    if _checksum(path) != checksum:
-        raise ValueError(f"{path.name} is damaged or cut short")
-    return load_file(path)
+    with _misreadings_told(path.parent):
+        if _checksum(path) != checksum:
+            raise ValueError(f"{path.name} is damaged or cut short")
+        return load_file(path)
 
 
 def weights_of(path: Path) -> Tensors:
@@ -236,6 +270,8 @@ def weights_of(path: Path) -> Tensors:
         files = _read_state(path)["files"]
         name = "average.safetensors" if "average.safetensors" in files else "weights.safetensors"
         return _load_file(path / name, files[name])
+    except MuteError:
+        raise
     except _NOT_WHOLE as error:
         raise MuteError(f"{path}: not a whole checkpoint ({error})") from None
 

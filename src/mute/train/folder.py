@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from mute.config import Config
 from mute.configdiff import differences, told
@@ -74,10 +74,8 @@ def prepared_anew(run: Path, data: str) -> bool:
     return (run / DATA).is_file() and (run / DATA).read_text().strip() != data
 
 
-def claim_run_folder(run: Path, config: Config, data: str) -> None:
-    """Leave the config in a new run; in one that is there, make sure it is the same.
-
-    A config file that says the same already stays as it is: it may be the user's own.
+def check_run_folder(run: Path, config: Config, data: str) -> None:
+    """Make sure that a run that is there may go on with this config and this data.
 
     Args:
         run: the folder, which this process is alone in
@@ -89,18 +87,28 @@ def claim_run_folder(run: Path, config: Config, data: str) -> None:
         MuteError: the run folder was made with other settings, of which each is named, or with
             other data.
     """
-    now, before = config.model_dump(mode="json"), None
-    if (run / CONFIG).is_file():
-        before = load_config(run / CONFIG).model_dump(mode="json")
-        if changed := differences(before, now, FREE_TO_CHANGE):
-            raise MuteError(
-                f"{run}: this run was started with other settings: {told(changed)}. "
-                f"Change them back, choose another train.run, or delete the folder to begin anew"
-            )
+    before, now = _config_of(run), config.model_dump(mode="json")
+    if before and (changed := differences(before, now, FREE_TO_CHANGE)):
+        raise MuteError(
+            f"{run}: this run was started with other settings: {told(changed)}. "
+            f"Change them back, choose another train.run, or delete the folder to begin anew"
+        )
     if prepared_anew(run, data):
         raise MuteError(
             f"{run}: the text was prepared anew since this run began; choose another train.run"
         )
-    if before != now:
+
+
+def claim_run_folder(run: Path, config: Config, data: str) -> None:
+    """Leave the config and the digest of its data in a run that nothing keeps from going on.
+
+    A config file that says the same already stays as it is: it may be the user's own.
+    """
+    if _config_of(run) != config.model_dump(mode="json"):
         write_whole(dump_config(config), run / CONFIG)
     write_whole(f"{data}\n", run / DATA)
+
+
+def _config_of(run: Path) -> dict[str, Any] | None:
+    file = run / CONFIG
+    return load_config(file).model_dump(mode="json") if file.is_file() else None

@@ -5,7 +5,7 @@ of the batch in it. So a resumed run repeats what an uninterrupted one does, to 
 processes with one batch each compute what one process does with two.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -29,7 +29,11 @@ from mute.train.checkpoint import (
     update_state,
 )
 from mute.train.group import Group, without_exchange
-from mute.train.interruption import listening_for_signals, memory_advice
+from mute.train.interruption import (
+    listening_for_signals,
+    memory_advice,
+    telling_of_memory,
+)
 from mute.train.log import LOG, forget_after
 from mute.train.objective import Objective
 from mute.train.optimizer import load_moments, make_optimizer, moments
@@ -77,15 +81,22 @@ class Trainer:
         self.stopping = False  # all processes agree to
         group.together(self._check_precision)
 
-    def fit(self, validate: Validator, keep_best: Keeper) -> TrainState:
+    def fit(
+        self, validate: Validator, keep_best: Keeper, complaints: Sequence[str] = ()
+    ) -> TrainState:
         """Train until the steps are done, patience ends, or SIGTERM or Ctrl-C asks to stop.
+
+        Args:
+            validate: measures the averaged weights
+            keep_best: is given them when they are the best so far
+            complaints: told first, with this run's own
 
         Raises:
             MuteError: the loss was not finite for too many steps in a row, or a checkpoint
                 cannot be saved.
         """
         complaints = [
-            *self.resume(),
+            *complaints,
             *missed(self.group.device),
             *doubts(self.config, self.model.config.d_model),
         ]
@@ -225,8 +236,13 @@ class Trainer:
     def _measured(self, validate: Validator, keep_best: Keeper) -> Mapping[str, float]:
         with self.average.applied() if self.average else nullcontext():
             self.model.eval()
+            advice = (
+                f"out of memory in the validation after step {self.state.step:,}, which is saved; "
+                f"shorten the longest lines of data.dev, in a new train.run, or find more memory"
+            )
             try:
-                measured = validate(self.model)
+                with telling_of_memory(advice):
+                    measured = validate(self.model)
             except NotFiniteError as error:
                 raise MuteError(
                     f"{self.run}: after step {self.state.step} {error}; lower "
@@ -260,12 +276,12 @@ class Trainer:
         """
         found = load_together(self.run / "checkpoints", self.group)
         reached = found[0] if found else TrainState(validated_step=0)
+        now = self.state.batches_per_step
+        self.group.together(lambda: self._check_step_size(reached.batches_per_step, now))
         self.group.lead(lambda: forget_after(self.run, reached))
         if found is None:
             return []
-        now = self.state.batches_per_step
         self.state, tensors, complaints = found
-        self.group.together(lambda: self._check_step_size(self.state.batches_per_step, now))
         self.state.batches_per_step = now
         load_weights(self.model, tensors["weights"])
         if self.average:

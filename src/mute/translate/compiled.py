@@ -19,7 +19,7 @@ from mute.model.layer import MultiUnitLayer
 from mute.model.units import Units
 from mute.translate.int8 import rounds_inputs
 from mute.translate.lookup import OPERATIONS, threads_for
-from mute.translate.weights import Kept, Weights
+from mute.translate.weights import Held, Weights
 
 _MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if kernels.LANES == 16 else (1 << 27, 1 << 25)
 """Products of numbers in a step of a layer, with weights of either kind, up to which it pays: few
@@ -31,7 +31,7 @@ _EPS = 1e-5
 _Linear = BankLinear | nn.Linear  # a bank of one member is the plain layer by now
 
 
-class CompiledLayer(Kept):
+class CompiledLayer(Held):
     """A decoder layer's weights, laid out for the kernel: a second copy, which decodings share.
 
     Args:
@@ -63,8 +63,8 @@ class CompiledLayer(Kept):
         )
         if mixer.relative is not None:
             self._call.clip = mixer.relative.clip
-            self._call.key_table = self._keep(mixer.relative.keys)
-            self._call.value_table = self._keep(mixer.relative.values)
+            self._call.key_table = self._hold(mixer.relative.keys)
+            self._call.value_table = self._hold(mixer.relative.values)
 
     def pays(self, rows: int) -> bool:
         """Whether it is the faster way for so many translations."""
@@ -91,7 +91,7 @@ class CompiledLayer(Kept):
         return y
 
     def _norm(self, norm: BankNorm | nn.LayerNorm) -> NormLayer:
-        return NormLayer(self._keep(norm.weight), self._keep(norm.bias))
+        return NormLayer(self._hold(norm.weight), self._hold(norm.bias))
 
 
 def _linears(units: Units) -> dict[str, _Linear]:

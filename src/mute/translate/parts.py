@@ -133,8 +133,8 @@ class Parts:
                 f"{name} was {before.get(name)}, is {now.get(name)}" for name in differing
             )
             raise MuteError(
-                f"{self.folder}: has the finished part of another job: {changes}. Finish that one "
-                f"as it was begun, or delete the folder to start over"
+                f"{self.folder}: has what is finished of another job: {changes}. Delete the folder "
+                f"to start over, or finish that one as it was begun"
             )
 
     def _begin(self, identity: Mapping[str, Any]) -> None:
@@ -142,11 +142,14 @@ class Parts:
             self._done(rank).unlink(missing_ok=True)
         shutil.rmtree(self._removed, ignore_errors=True)
         self.folder.mkdir(exist_ok=True)
-        if not (self.folder / MANIFEST).is_file():
+        manifest = self.folder / MANIFEST
+        if self.share.world == 1 and not self.finished():  # several might still read what it was
+            manifest.unlink(missing_ok=True)
+        if not manifest.is_file():
             if any(not path.name.startswith(".") for path in self.folder.iterdir()):
                 raise MuteError(f"{self.folder}: in the way, and not made by mute; move it")
             text = json.dumps(identity, indent=1, ensure_ascii=False) + "\n"
-            self._write(self.folder / MANIFEST, [text.encode()])
+            self._write(manifest, [text.encode()])
 
     def finished(self) -> set[int]:
         """The numbers of the blocks that are done."""

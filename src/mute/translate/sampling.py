@@ -18,7 +18,7 @@ from mute.translate.search import (
 )
 
 TEMPERATURES = (0.01, 100.0)
-"""Below the first, numbers overflow; from the second on, all words are alike."""
+"""Below the first, only the likeliest word is ever drawn; above the second, all words are alike."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 
 from mute.data.vocabulary import BOS, EOS, PAD
+from mute.errors import MuteError
 from mute.model import kernels
 from mute.translate import constraints
+from mute.translate.arguments import check_at_least, check_whole
 from mute.translate.decoding import Decoding, check_finite
 
 _BLOCK = 64
@@ -30,6 +32,19 @@ class SearchOptions:
     """How many words it has at most; if None, twice the source's and ten, both ends counted."""
     no_repeat: int = 0
     """The length of word sequences that may occur once only; 0 for no such rule."""
+
+    def __post_init__(self) -> None:
+        lengths = {"min_length": self.min_length, "no_repeat": self.no_repeat}
+        check_whole(beam=self.beam, nbest=self.nbest, **lengths)
+        check_at_least(1, beam=self.beam, nbest=self.nbest)
+        check_at_least(0, length_penalty=self.length_penalty, **lengths)
+        if self.max_length is None:
+            return
+        check_whole(max_length=self.max_length)
+        if self.max_length < self.min_length:
+            raise MuteError(
+                f"max_length {self.max_length} is less than min_length {self.min_length}"
+            )
 
 
 class Hypothesis(NamedTuple):

@@ -3,7 +3,6 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 
 import torch
@@ -14,10 +13,11 @@ from mute.data.tokenizer import Tokenizer, same_vocabulary
 from mute.data.vocabulary import BOS, EOS, SPECIALS, UNK
 from mute.errors import MuteError
 from mute.languages import writes_spaces
-from mute.model.folder import load_model, max_length_of
+from mute.model.folder import load_model
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
 from mute.runtime import choose_device, keep_freed_memory, seed_of
+from mute.translate.arguments import check_at_least, check_many
 from mute.translate.copying import place_copies
 from mute.translate.decoding import Decoding, NarrowDecoding
 from mute.translate.engine import Compute, Engine
@@ -92,23 +92,17 @@ class Translator:
             LineError: a line is too long and `strict` was set, or no translation keeps the rules.
             MuteError: the options contradict each other, or one is not what it should be.
         """
-        _refuse_single_text(lines=lines, prefixes=prefixes)
+        check_many(lines=lines, prefixes=prefixes)
         if sampling and not isinstance(sampling, Sampling):
             raise MuteError(
                 f"sampling {sampling}: should be None or mute.translate.sampling.Sampling(), as in "
                 f"Sampling(temperature=0.8)"
             )
-        _check_whole(beam=beam, nbest=nbest, min_length=min_length, no_repeat=no_repeat)
-        _at_least(1, beam=beam, nbest=nbest)
-        _at_least(0, length_penalty=length_penalty, min_length=min_length, no_repeat=no_repeat)
-        if max_length is not None and max_length < min_length:
-            raise MuteError(f"max_length {max_length} is less than min_length {min_length}")
         prefixes = [""] * len(lines) if prefixes is None else prefixes
         if len(prefixes) != len(lines):
             raise MuteError(f"{len(prefixes)} prefixes for {len(lines)} lines")
-        options = SearchOptions(
-            max(beam, nbest), length_penalty, nbest, min_length, max_length, no_repeat
-        )
+        asked = SearchOptions(beam, length_penalty, nbest, min_length, max_length, no_repeat)
+        options = replace(asked, beam=max(beam, nbest))
         by_line = [
             self._parts(line, text, prefix, strict=strict)
             for line, (text, prefix) in enumerate(zip(lines, prefixes, strict=True))
@@ -145,8 +139,8 @@ class Translator:
             MuteError: there are not as many translations as sentences, one string is given, or
                 the length penalty is below 0.
         """
-        _refuse_single_text(sources=sources, targets=targets)
-        _at_least(0, length_penalty=length_penalty)
+        check_many(sources=sources, targets=targets)
+        check_at_least(0, length_penalty=length_penalty)
         if len(sources) != len(targets):
             raise MuteError(f"{len(targets)} translations of {len(sources)} lines")
         encode = self.tokenizer.encode
@@ -322,25 +316,6 @@ class Translator:
         return pad(ids).to(self.device)
 
 
-def _check_whole(**numbers: int) -> None:
-    for name, number in numbers.items():
-        if not isinstance(number, Integral):
-            raise MuteError(f"{name} {number}: should be a whole number")
-
-
-def _at_least(least: int, **numbers: float) -> None:
-    for name, number in numbers.items():
-        if not number >= least:  # NaN is not, either
-            raise MuteError(f"{name} {number}: should be at least {least}")
-
-
-def _refuse_single_text(**texts: Sequence[str] | None) -> None:
-    """A string is a sequence of strings too: its characters."""
-    for name, text in texts.items():
-        if isinstance(text, str):
-            raise MuteError(f"{name}: should be a list of sentences, not one string; write [text]")
-
-
 def load(
     *models: Path | str,
     units: Kept | None = None,
@@ -364,8 +339,8 @@ def load(
         raise MuteError("no model to load: give a run folder or a model folder")
     keep_freed_memory()
     loaded = [load_model(model) for model in models]
-    tokenizer = loaded[0][1]
-    for name, (_, other) in zip(models, loaded, strict=True):
+    tokenizer = loaded[0].tokenizer
+    for name, other in zip(models, (each.tokenizer for each in loaded), strict=True):
         if not same_vocabulary(tokenizer, other):
             raise MuteError(f"{name} has another vocabulary than {models[0]}: no ensemble")
         if tokenizer.languages != other.languages:
@@ -374,7 +349,7 @@ def load(
                 f"{' to '.join(tokenizer.languages)}: no ensemble"
             )
     device = torch.device("cpu") if compute == "int8" else choose_device()
-    networks = [model.to(device) for model, _ in loaded]
+    networks = [each.network.to(device) for each in loaded]
     for network in networks:
         if units is not None:
             keep_units(network, units)
@@ -382,5 +357,5 @@ def load(
     if shortlist:
         sizes = tokenizer.source_size, tokenizer.target_size
         likely = load_shortlist(models[0], *sizes)
-    longest = min(max_length_of(model) for model in models)
+    longest = min(each.max_length for each in loaded)
     return Translator(networks, tokenizer, longest, compute, likely)

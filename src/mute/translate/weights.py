@@ -14,19 +14,19 @@ _FOUR = 4  # weights of 8 bits in a number of 32
 _MIDDLE = 128  # what stands for 0 among inputs of 8 bits
 
 
-class Kept:
+class Held:
     """Holds the tensors whose addresses a kernel is told."""
 
     def __init__(self) -> None:
-        self._kept: list[Tensor] = []
+        self._held: list[Tensor] = []
 
-    def _keep(self, value: Tensor) -> int:
+    def _hold(self, value: Tensor) -> int:
         """Where it stands in memory, in order."""
-        self._kept.append(value.detach().contiguous())
-        return self._kept[-1].data_ptr()
+        self._held.append(value.detach().contiguous())
+        return self._held[-1].data_ptr()
 
 
-class Weights(Kept):
+class Weights(Held):
     """Laid out in panels; see `linear.h`.
 
     Args:
@@ -44,16 +44,16 @@ class Weights(Kept):
         filling = -self.outputs % kernels.LANES
         weight = F.pad(weight.detach(), (0, 0, 0, filling))
         added = weight.new_zeros(self.outputs) if bias is None else bias.detach().float()
-        self.told = LinearLayer(inputs, len(weight), bias=self._keep(F.pad(added, (0, filling))))
+        self.told = LinearLayer(inputs, len(weight), bias=self._hold(F.pad(added, (0, filling))))
         if narrow:
             scale = (weight.abs().amax(1, keepdim=True) / 127).clamp(min=1e-12)
-            weight, self.told.scales = (weight / scale).round().char(), self._keep(scale)
+            weight, self.told.scales = (weight / scale).round().char(), self._hold(scale)
             if rounding:
-                self.told.middles = self._keep(_MIDDLE * weight.sum(1, dtype=torch.int32))
+                self.told.middles = self._hold(_MIDDLE * weight.sum(1, dtype=torch.int32))
         panels = weight.view(-1, kernels.LANES, inputs).transpose(1, 2)
         if narrow:
             panels = panels.unflatten(1, (-1, _FOUR)).transpose(2, 3)
-        self.told.weights = self._keep(panels)
+        self.told.weights = self._hold(panels)
 
     def multiply(self, x: Tensor) -> Tensor:
         """W x + b: (..., n) → (..., m)."""

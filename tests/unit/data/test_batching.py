@@ -200,3 +200,9 @@ def test_what_cannot_be_batched_is_told() -> None:
         BatchStream(Sentences([]), 100, seed=1)
     with pytest.raises(MuteError, match=r"batch_tokens \(20\) is less than .* \(31 pieces"):
         BatchStream(Sentences([(30, 2)]), 20, seed=1)
+
+
+def test_a_pair_that_is_never_seen_need_not_fit() -> None:
+    corpus = Sentences([(3, 3)] * 3 + [(300, 3)])
+    stream = BatchStream(corpus, 40, seed=1, weights=np.array([1.0, 1.0, 1.0, 0.0]))
+    assert sorted(np.concatenate(list(stream.epoch(0))).tolist()) == [0, 1, 2]

@@ -8,6 +8,7 @@ import pytest
 from mute.config import DataConfig
 from mute.data import catalog
 from mute.data.catalog import check, describe, download, download_missing
+from mute.data.corpus import data_folder
 from mute.data.known_corpora import CATALOG, KnownCorpus, KnownFile
 from mute.errors import MuteError
 
@@ -139,3 +140,9 @@ def test_the_data_folder_holds_the_known_text(name: str) -> None:
     if not (folder / CATALOG[name].files[0].path).exists():
         pytest.skip(f"{name} is not in {folder}; set MUTE_DATA to the folder it is in")
     assert check(name, folder) == []
+
+
+def test_a_data_folder_in_the_home_of_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUTE_DATA", "~nobody-of-this-name/text")
+    with pytest.raises(MuteError, match="MUTE_DATA: ~nobody-of-this-name/text: "):
+        data_folder()

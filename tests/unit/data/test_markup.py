@@ -13,8 +13,10 @@ from mute.data.markup import unescape
         (f"a&#{'9' * 5000};b", "a\ufffdb"),
         (f"a&#x{'f' * 5000};b", "a\ufffdb"),
         ("AT&T; &;", "AT&T; &;"),
+        (f"a&#{'0' * 5000}65;b", "aAb"),
+        ("&#0;", "\ufffd"),
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_characters_that_are_spelled_out_are_read(text: str, meant: str) -> None:
     assert unescape(text) == meant

@@ -443,16 +443,21 @@ def test_the_digest_tells_other_text_and_another_tokenizer() -> None:
 
 def test_what_someone_else_put_into_the_folder_is_not_deleted() -> None:
     prepare(config(), processes=1)
-    Path("out/prepared/checkpoints").mkdir()
-    with pytest.raises(MuteError, match="holds checkpoints, which 'mute prepare' did not write"):
-        prepare(config(max_ratio=8.0), processes=1)
-    assert Path("out/prepared/checkpoints").is_dir()
+    for name in ("checkpoints", "dev.target.corrected"):
+        Path("out/prepared", name).mkdir()
+        with pytest.raises(MuteError, match=f"holds {name}, which 'mute prepare' did not write"):
+            prepare(config(max_ratio=8.0), processes=1)
+        Path("out/prepared", name).rmdir()  # it is still there
 
 
 def test_what_someone_else_put_into_the_folder_is_no_obstacle_to_using_it() -> None:
     prepare(config(), processes=1)
+    before = load_prepared(config()).digest
     Path("out/prepared/.DS_Store").touch()
+    Path("out/prepared/tokenizer/.DS_Store").write_text("x")
+    Path("out/prepared/tokenizer/notes").mkdir()
     assert prepare(config(), processes=1).reused
+    assert load_prepared(config()).digest == before
 
 
 def test_a_damaged_manifest_is_told() -> None:

@@ -85,6 +85,8 @@ def test_one_sentence_proves_nothing(copies: int, method: Method) -> None:
     found = compare(far, close, [reference], method=method, samples=100)
     assert found.difference > 10
     assert found.p > 0.05
+    assert found.method == "randomisation"  # whatever was asked for: draws of one say nothing
+    assert "|test:randomisation|" in found.signature
 
 
 def test_a_worse_system_gets_no_dagger(references: list[str]) -> None:

@@ -58,7 +58,7 @@ def test_on_a_full_disk_the_model_stays_what_it_was(tmp_path: Path) -> None:
     told = said_on_a_full_disk(f"""
 from mute.model.folder import load_model, save_model
 folder = Path({str(tmp_path)!r})
-model, tokenizer = load_model(folder)
+model, tokenizer, _ = load_model(folder)
 weights = {{name: value + 1 for name, value in model.named_parameters()}}
 for bytes in (10, {room_for_the_tokenizer}):
     try_with_room_for(bytes, lambda: save_model(folder, model.config, weights, tokenizer, 34))

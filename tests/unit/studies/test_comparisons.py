@@ -38,7 +38,8 @@ def test_the_results_alone_tell_whether_a_difference_is_significant() -> None:
     found = compared()
     assert found["difference"] > 5
     assert found["p"] < 0.01
-    assert found["signature"].startswith("nrefs:1|tok:none|test:bootstrap")
+    # All sentences are alike here, so that the bootstrap has nothing to draw from.
+    assert found["signature"].startswith("nrefs:1|tok:none|test:randomisation")
 
 
 def test_results_without_counts_are_not_compared_but_what_was_known_of_them_stays() -> None:
@@ -64,4 +65,27 @@ def test_corrected_references_are_compared_anew() -> None:
 def test_a_test_set_that_has_changed_in_between_is_not_compared() -> None:
     result("some", "relative", 1, 40, {"news": 40}, **counted(BAD[:20]))
     result("some", "seq", 1, 41, {"news": 41}, **counted(GOOD))
+    assert compared() is None
+
+
+def test_what_has_lost_its_baseline_is_not_significant_any_more() -> None:
+    result("some", "relative", 1, 40, {"news": 40}, **counted(BAD))
+    result("some", "seq", 1, 41, {"news": 41}, **counted(GOOD))
+    compared()
+    (results_folder("some", "toy") / "relative-seed1.json").unlink()
+    compare_runs(STUDY, "toy")
+    assert json.loads((results_folder("some", "toy") / FILE).read_text()) == {}
+
+
+@pytest.mark.parametrize("what", ["references", "signature"])
+def test_scores_that_are_of_other_references_or_counted_otherwise_are_not_compared(
+    what: str,
+) -> None:
+    result("some", "relative", 1, 40, {"news": 40}, **counted(BAD))
+    result("some", "seq", 1, 41, {"news": 41}, **counted(GOOD))
+    for system, value in (("relative", "before"), ("seq", "after")):
+        file = results_folder("some", "toy") / f"{system}-seed1.json"
+        content = json.loads(file.read_text())
+        content["tests"]["news"][what] = value
+        file.write_text(json.dumps(content))
     assert compared() is None

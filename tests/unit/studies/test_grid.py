@@ -7,6 +7,7 @@ import pytest
 from mute.config import Config
 from mute.errors import MuteError
 from mute.studies import grid
+from mute.studies.definitions import STUDIES
 
 TEXT = {"source": "a.en", "target": "a.de"}
 
@@ -104,3 +105,16 @@ def test_what_counts_is_how_many_batches_a_step_has(
 def test_results_that_do_not_tell_of_processes_are_of_one() -> None:
     assert grid.same_run({"config": config("a").model_dump(mode="json")}, config("b"), 1)
     assert not grid.same_run({"config": config("a").model_dump(mode="json")}, config("b"), 2)
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("model.units=4", r"--set model.units: that is what 'units1' \(.*\) is about"),
+        ("train.seed=9", "--set train.seed: a study's seeds are given by --seeds"),
+        ("train.run=x", "--set train.run: every run of a study has a folder of its own"),
+    ],
+)
+def test_what_a_study_varies_cannot_be_set_for_all_its_runs(setting: str, told: str) -> None:
+    with pytest.raises(MuteError, match=told):
+        grid.runs_of(STUDIES["units"], "multi30k", overrides=[setting])

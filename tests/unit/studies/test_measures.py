@@ -23,8 +23,7 @@ def test_a_trained_model_gets_the_order_that_is_to_be_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = build(small(units=3, sequential=True), vocab_size=13)
-    monkeypatch.setattr(measures, "load_model", lambda _: (model, None))
-    monkeypatch.setattr(measures, "max_length_of", lambda _: 9)
+    monkeypatch.setattr(measures, "load_model", lambda _: (model, None, 9))
     monkeypatch.setattr(measures, "Translator", lambda *parts: parts)
     _ordered(Path("run"), (2, 0, 1))
     fusions = [layer.fusion for layer in model.multi_unit_layers()]

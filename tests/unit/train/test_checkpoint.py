@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -8,6 +9,7 @@ import torch
 
 from mute.data.batching import Position
 from mute.errors import MuteError
+from mute.train import checkpoint
 from mute.train.checkpoint import (
     TrainState,
     checkpoints,
@@ -158,6 +160,36 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
     with pytest.raises(MuteError, match="format 99, not 1"):
         load_latest(tmp_path)
+
+
+def test_a_later_versions_checkpoint_is_refused_and_not_passed_over(tmp_path: Path) -> None:
+    saved(tmp_path, 10)
+    path = saved(tmp_path, 20) / "state.json"
+    content = json.loads(path.read_text())
+    content["state"]["new_here"] = 1
+    path.write_text(json.dumps(content))
+    with pytest.raises(MuteError, match=r"step-00000020: of a later version of mute \(new_here\)"):
+        load_latest(tmp_path)
+
+
+def test_one_that_cannot_be_read_now_is_not_taken_for_a_damaged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path, 10)
+    saved(tmp_path, 20)
+
+    def unreadable(_: Path) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(checkpoint, "_checksum", unreadable)
+    told = r"step-00000020: cannot be read \(Permission denied\), but may be whole; mend that"
+    with pytest.raises(MuteError, match=told):
+        load_latest(tmp_path)
+
+
+def test_a_copy_under_another_name_is_no_checkpoint(tmp_path: Path) -> None:
+    shutil.copytree(saved(tmp_path, 10), tmp_path / "step-12000bak")
+    assert [path.name for path in checkpoints(tmp_path)] == ["step-00000010"]
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from mute.config import Config
 from mute.errors import MuteError
-from mute.train.folder import alone_in, claim_run_folder
+from mute.train.folder import alone_in, check_run_folder, claim_run_folder
 
 
 def config(**train: object) -> Config:
@@ -14,9 +14,9 @@ def config(**train: object) -> Config:
 
 def test_a_run_may_go_on_longer_but_not_differently(tmp_path: Path) -> None:
     claim_run_folder(tmp_path, config(steps=10, seed=1), "data")
-    claim_run_folder(tmp_path, config(steps=99, seed=1, keep=3, patience=2), "data")
+    check_run_folder(tmp_path, config(steps=99, seed=1, keep=3, patience=2), "data")
     with pytest.raises(MuteError, match=r"other settings: train.seed was 1, is 2\. Change"):
-        claim_run_folder(tmp_path, config(steps=99, seed=2), "data")
+        check_run_folder(tmp_path, config(steps=99, seed=2), "data")
 
 
 def test_a_config_of_the_users_own_in_the_run_folder_stays_as_it_is(tmp_path: Path) -> None:
@@ -39,16 +39,17 @@ def test_a_run_needs_a_folder(tmp_path: Path, run: str, reason: str) -> None:
 def test_a_run_does_not_go_on_with_other_data(tmp_path: Path) -> None:
     claim_run_folder(tmp_path, config(), "data")
     with pytest.raises(MuteError, match="the text was prepared anew since this run began; choose"):
-        claim_run_folder(tmp_path, config(), "other data")
-    claim_run_folder(tmp_path, config(), "data")
+        check_run_folder(tmp_path, config(), "other data")
+    check_run_folder(tmp_path, config(), "data")
 
 
 def test_a_run_of_a_version_without_digests_gets_one(tmp_path: Path) -> None:
     claim_run_folder(tmp_path, config(), "data")
     (tmp_path / "data.digest").unlink()
+    check_run_folder(tmp_path, config(), "data of today")
     claim_run_folder(tmp_path, config(), "data of today")
     with pytest.raises(MuteError, match="prepared anew"):
-        claim_run_folder(tmp_path, config(), "data")
+        check_run_folder(tmp_path, config(), "data")
 
 
 def test_a_run_may_go_on_with_other_test_sets(tmp_path: Path) -> None:
@@ -58,9 +59,9 @@ def test_a_run_may_go_on_with_other_test_sets(tmp_path: Path) -> None:
         return Config.model_validate({"data": {**data, "test": {name: text}}})
 
     claim_run_folder(tmp_path, tested_on("2016", "en"), "data")
-    claim_run_folder(tmp_path, tested_on("2017", "en"), "data")
+    check_run_folder(tmp_path, tested_on("2017", "en"), "data")
     with pytest.raises(MuteError, match=r"other settings: data.source was en, is fr\. Change"):
-        claim_run_folder(tmp_path, tested_on("2017", "fr"), "data")
+        check_run_folder(tmp_path, tested_on("2017", "fr"), "data")
 
 
 def lock(run: Path) -> None:

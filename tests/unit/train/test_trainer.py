@@ -330,6 +330,7 @@ def test_a_run_that_is_asked_to_stop_leaves_its_validation_to_the_one_that_goes_
     assert trainer.stopping
     assert (stopped.step, judge.measured) == (2, [])
     again = trainer_of(fresh(), **settings)
+    again.resume()
     assert again.fit(judge.validate, judge.keep).validated_step == 3
     assert not again.stopping
     assert len(judge.measured) == 2

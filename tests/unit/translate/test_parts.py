@@ -211,7 +211,7 @@ def test_another_job_is_refused_and_what_was_begun_is_kept() -> None:
     before = {path.name: path.read_bytes() for path in Path("out.parts").iterdir()}
     for rank in (0, 1):
         with pytest.raises(
-            MuteError, match=r"out\.parts: .* another job: beam was 4, is 5\. Finish .* delete the"
+            MuteError, match=r"out\.parts: .* another job: beam was 4, is 5\. Delete the folder"
         ):
             go(Louder(), Share(rank, 2), beam=5)
     Path("in").write_text("x\n")
@@ -348,5 +348,12 @@ def test_nothing_is_kept_of_a_text_that_changed_on_the_way() -> None:
         with pytest.raises(MuteError, match="in has changed since this run began"):
             go(Louder())
     Path("in").write_text(text)
+    go(Louder())
+    assert Path("out").read_text() == EXPECTED
+
+
+def test_a_job_of_which_nothing_is_finished_makes_way_for_another() -> None:
+    with pytest.raises(_Killed):
+        go(Louder(1), beam=5)
     go(Louder())
     assert Path("out").read_text() == EXPECTED

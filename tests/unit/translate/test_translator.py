@@ -352,6 +352,8 @@ def test_one_string_is_no_list_of_lines(translator: Translator) -> None:
         ({"min_length": -1}, "min_length -1: should be at least 0"),
         ({"length_penalty": -0.1}, "length_penalty -0.1: should be at least 0"),
         ({"length_penalty": float("nan")}, "length_penalty nan: should be at least 0"),
+        ({"max_length": 7.5}, r"max_length 7\.5: should be a whole number"),
+        ({"max_length": float("nan")}, "max_length nan: should be a whole number"),
     ],
 )
 def test_numbers_that_mean_nothing_are_refused(
