@@ -6,12 +6,15 @@ from typing import Any
 
 import ctranslate2
 
+from mute.runtime import keep_freed_memory
+
 
 def answer(pipe: Connection, settings: dict[str, Any]) -> None:
     """Translate what comes through the pipe: batches in pieces, and options for each.
 
     Answers the seconds it took, and the best translations in pieces.
     """
+    keep_freed_memory()  # as all others do
     translator = ctranslate2.Translator(device="cpu", inter_threads=1, **settings)
     while True:
         try:

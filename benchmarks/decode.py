@@ -44,6 +44,7 @@ from workload import (
     trained_settings,
 )
 
+from mute.cores import core_count
 from mute.data.tokenizer import Tokenizer
 from mute.model.folder import load_model
 from mute.model.transformer import Transformer
@@ -161,7 +162,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "unit": "target tokens per second",
         "machine": {
-            "cores": os.cpu_count(),
+            "cores": core_count(),
             "threads": options.threads,
             "load at start": load,
             "torch": version("torch"),
@@ -181,7 +182,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, help="a trained model of Multi30k with one unit")
     parser.add_argument("--rounds", type=int, help="how often each is measured in turn (3)")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--threads", type=int, default=core_count())
     parser.add_argument("--quick", action="store_true", help="the main figures, in two minutes")
     parser.add_argument("--render", action="store_true", help="make decode.md from decode.json")
     options = parser.parse_args()

@@ -32,6 +32,7 @@ from mute.bench.translating import BEAM, measure_translation
 from mute.bench.work import Speed
 from mute.config import BiasKind, ModelConfig, TrainConfig
 from mute.configfile import load_config
+from mute.cores import core_count
 from mute.experiment import sections
 from mute.model.transformer import build
 from mute.runtime import choose_device, keep_freed_memory
@@ -205,7 +206,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--render", action="store_true", help="from growth.json, measure nothing")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--threads", type=int, default=core_count())
     options = parser.parse_args()
     if not options.render:
         torch.set_num_threads(options.threads)

@@ -1,6 +1,7 @@
 """What training beside a peer takes: an environment of its own, our text, a run to watch."""
 
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -20,8 +21,10 @@ from mute.data.vocabulary import SPECIALS
 TORCH = f"torch=={version('torch').partition('+')[0]}"
 """Everyone stands on the same; without the number, pip would bring gigabytes for GPUs."""
 
-KEPT = str(1 << 30)
+KEPT = 1 << 30
 """Bytes: blocks up to this size, and as much at the end of the heap, are not given back."""
+LARGEST_IN_OLD_GLIBC = 1 << 25
+"""What the C library before 2.35 takes for a block; a larger number would be no number for it."""
 
 
 class Trial(NamedTuple):
@@ -111,7 +114,14 @@ def write_pieces(prepared: Prepared, folder: Path) -> None:
 
 def keeping_memory() -> dict[str, str]:
     """Our environment, and what has the C library keep freed memory, as `mute train` has it."""
-    return {**os.environ, "MALLOC_MMAP_THRESHOLD_": KEPT, "MALLOC_TRIM_THRESHOLD_": KEPT}
+    library, number = platform.libc_ver()
+    is_old = library == "glibc" and tuple(map(int, number.split(".")[:2])) < (2, 35)
+    block = LARGEST_IN_OLD_GLIBC if is_old else KEPT
+    return {
+        **os.environ,
+        "MALLOC_MMAP_THRESHOLD_": str(block),
+        "MALLOC_TRIM_THRESHOLD_": str(KEPT),
+    }
 
 
 def watch(

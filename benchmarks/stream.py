@@ -20,6 +20,7 @@ from pathlib import Path
 from outcome import ROOT, mistakes_told, save
 
 from mute.cli.translating import LINES_AT_ONCE
+from mute.cores import core_count
 from mute.data.toy import pairs
 
 DIFFERENT = 20_000
@@ -65,7 +66,7 @@ def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--processes", type=int, default=core_count())
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "stream")
     options = parser.parse_args()

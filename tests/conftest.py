@@ -1,5 +1,6 @@
 """What all tests share: one thread per worker, a fixed seed, the same examples every time."""
 
+import os
 import signal
 from collections.abc import Callable
 
@@ -14,6 +15,8 @@ settings.load_profile("repeatable")
 # Here and not in a fixture: those of a whole module run before any of a single test, and another
 # number of threads adds up floats in another order.
 torch.set_num_threads(1)
+# What is tested is the CPU, also where there is a GPU; torch looks when it is first asked for one.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
 # A shell starts what runs in the background deaf to Ctrl-C, and children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from mute import experiment as experiment_module
 from mute.config import Config, DataConfig, TrainConfig
+from mute.data.batching import Batch, Indices, make_batch
 from mute.data.prepare import prepare
 from mute.data.prepared import load_prepared, write_sentences
 from mute.data.shards import Block, Pairs, ShardWriter
@@ -98,6 +100,47 @@ def test_validation_and_tests_score_against_all_references(
     assert 10 < found[0]["bleu"] < 90
     assert found[1]["bleu"] == pytest.approx(100)
     assert found[0]["loss"] == found[1]["loss"]  # against the first alone
+
+
+def test_a_development_line_too_long_for_the_loss_makes_no_batch_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for language in ("en", "de"):
+        lines = sentences(language)
+        write_sentences(lines, tmp_path / f"train.{language}")
+        write_sentences([*lines, " ".join(lines)], tmp_path / f"dev.{language}")
+    train_text, dev = (
+        {side: f"{tmp_path}/{part}.{code}" for side, code in (("source", "en"), ("target", "de"))}
+        for part in ("train", "dev")
+    )
+    data = DataConfig.model_validate(
+        {
+            "source": "en",
+            "target": "de",
+            "prepared": f"{tmp_path}/prepared",
+            "train": [train_text],
+            "dev": dev,
+            "tokenizer": {"size": 330},
+        }
+    )
+    prepare(data, processes=1)
+    prepared, budget = load_prepared(data), 60
+    longest = int(np.maximum(*prepared.dev.lengths)[:-1].max())
+    monkeypatch.setattr(experiment_module, "LONGEST_IN_LOSS", longest)
+    monkeypatch.setattr(Translator, "translate", lambda _, lines, *__: [Translation("", 0.0)] * 37)
+    sizes, seen = [], []
+
+    def recorded(corpus: Pairs, indices: Indices) -> Batch:
+        batch = make_batch(corpus, indices)
+        sizes.append(max(batch.source.numel(), batch.target_input.numel()))
+        seen.extend(indices.tolist())
+        return batch
+
+    monkeypatch.setattr(experiment_module, "make_batch", recorded)
+    model = build(small(), (prepared.tokenizer.source_size, prepared.tokenizer.target_size))
+    validator(prepared, data, TrainConfig(run="x", batch_tokens=budget))(model.eval())
+    assert sorted(seen) == list(range(36))
+    assert max(sizes) <= budget
 
 
 @pytest.fixture(scope="module")

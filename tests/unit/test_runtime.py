@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,12 @@ def test_without_a_gpu_the_device_is_the_cpu() -> None:
             runtime.choose_device()
 
 
+def _without_git_settings() -> dict[str, str]:
+    """The environment, but for what makes git sign, call hooks or write somewhere else."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**ours, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+
+
 def test_a_commit_is_that_of_our_code_and_dirty_if_it_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +88,7 @@ def test_a_commit_is_that_of_our_code_and_dirty_if_it_changed(
     package.mkdir(parents=True)
     identity = ["-c", "user.name=x", "-c", "user.email=x"]
     for command in (["init", "-q"], [*identity, "commit", "-q", "--allow-empty", "-m", "theirs"]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, env=_without_git_settings())
     monkeypatch.setattr(runtime, "__file__", str(package / "runtime.py"))
     assert runtime.source_commit() is None
     monkeypatch.setattr(runtime, "__file__", str(tmp_path / "src" / "mute" / "runtime.py"))

@@ -151,13 +151,13 @@ def _missed(muted: Mapping[str, Muted], measure: str) -> str:
         return f"every unit makes the same difference: {found}"
     p = muted[worst].p
     chance = "" if p is None else f" (p {p_value(p, equals='= ')})"
-    if muted[worst].difference < 0:
+    if round(muted[worst].difference, 2) < 0:
         return f"{worst} costs most: {found}{chance}"
     return f"{worst} costs nothing; no other gains less, and this one {found}{chance}"
 
 
 def _difference(muted: Muted) -> str:
-    return _signed(f"{muted.difference:+.2f}")
+    return _signed(f"{round(muted.difference, 2) + 0.0:+.2f}")  # no minus before zero
 
 
 def _signed(number: str) -> str:

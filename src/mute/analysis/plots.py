@@ -23,7 +23,7 @@ from mute.analysis.drawing import INK, figure, token_font
 HIDDEN = 0.05
 """Attention below this is not shown, as in the paper's case study."""
 
-_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a7a7a", "#000000")
+_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a7a7a", INK)
 _MARKERS = "osD^vPX*"
 IN_A_ROW = 4
 """Panels that stand side by side."""

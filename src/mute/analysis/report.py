@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -173,7 +174,10 @@ def _of_course(stack: Stack) -> Iterator[Section]:
 def _of_diversity(found: Diversity) -> Section:
     series = {PARTS[part]: values for part, values in found.layers.items()}
     layers = range(len(next(iter(series.values()))))
-    levels = {"the same": 0.3679, "at right angles": 1.0}
+    same, units = math.exp(-1), len(next(iter(found.pairs.values()))[0])
+    # Where each unit also meets itself, its own 1/e is part of every average.
+    others = (units - 1 + same) / units if found.diagonal else 1.0
+    levels = {"the same": same, "at right angles": others}
     drawn = lines(series, layers, "encoder layer", "diversity, exp(−cos)", levels=levels)
     return Section(
         "diversity", "How differently the units work", captions.of_diversity(found), drawn
@@ -246,6 +250,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto
 h1, p, figcaption, small { overflow-wrap: anywhere } h2 { margin: 2.5rem 0 .5rem }
 p, figcaption, li { max-width: 48rem } figure { margin: 0 }
 .wide { overflow-x: auto; margin: 1rem 0 } svg { max-width: max(100%, 55rem); height: auto }
+[id^=attention-] svg { max-width: none }
 small { opacity: .75 }
 </style></head><body>
 <h1>$model</h1>

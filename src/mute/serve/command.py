@@ -1,6 +1,7 @@
 """What `mute serve` does."""
 
 import math
+import secrets
 import socket
 import sys
 from collections.abc import Sequence
@@ -56,6 +57,8 @@ def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute
             ws="none",
             access_log=False,
             log_level="warning",
+            # By which the page knows a server that was started anew, maybe with another model.
+            headers=[("Mute-Instance", secrets.token_hex(8))],
             # What may still arrive and be answered; who does not fetch an answer is not waited for.
             timeout_graceful_shutdown=math.ceil(2 * limits.timeout) + 1,
         )

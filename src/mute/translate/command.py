@@ -10,6 +10,7 @@ from typing import Any
 
 from mute import __version__
 from mute.data.corpus import name_of, refuse_sgml
+from mute.data.tokenizer import tokenizer_files
 from mute.errors import MuteError
 from mute.files import is_terminal
 from mute.model.folder import CONFIG, TOKENIZER, WEIGHTS, model_folder
@@ -144,7 +145,7 @@ def _has_live_line(files: Files, share: Share) -> bool:
 
 def identity_of(options: Options, models: Sequence[Path]) -> dict[str, Any]:
     """Whatever decides what comes out, but for the text."""
-    names = [CONFIG, WEIGHTS, f"{TOKENIZER}/*", *([SHORTLIST] if options.shortlist else [])]
+    names = [CONFIG, WEIGHTS, *([SHORTLIST] if options.shortlist else [])]
     return {
         "version": __version__,
         "models": [_fingerprint(model_folder(model), names) for model in models],
@@ -153,9 +154,9 @@ def identity_of(options: Options, models: Sequence[Path]) -> dict[str, Any]:
 
 
 def _fingerprint(folder: Path, names: Sequence[str]) -> str:
-    """Of the content of some files, which is read in a moment: models are small beside texts."""
+    """Of the content of some files and the tokenizer's: models are small beside texts."""
     total = blake2b(digest_size=16)
-    for path in sorted(path for name in names for path in folder.glob(name)):
+    for path in sorted([*(folder / name for name in names), *tokenizer_files(folder / TOKENIZER)]):
         with path.open("rb") as file:
             total.update(f"{path.name} {file_digest(file, 'blake2b').hexdigest()}\n".encode())
     return total.hexdigest()

@@ -2,8 +2,9 @@
 
 It translates word by word from a short list. Muting unit 1 of layer 0 changes an adjective, so
 there is a difference to see. A text with "refuse" is an error, one with "locked" needs the key
-"sesame", "slow" takes its time, the first with "busy" is told to come back in a second, and of
-lines with "few" it takes few at once. Questions and answers have the form of the real server's.
+"sesame", "slow" takes its time, the first with "busy" is told to come back in a second, of
+lines with "few" it takes few at once, and with "late" it has no time for many. Questions and
+answers have the form of the real server's.
 """
 
 import json
@@ -158,6 +159,8 @@ class Handler(SimpleHTTPRequestHandler):
 
     asked: Asked
     busy: list[str]
+    instance = "first"
+    """What the server calls itself; another one after it was started anew."""
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
@@ -188,6 +191,8 @@ class Handler(SimpleHTTPRequestHandler):
             self._answer(503, {"error": "The queue is full."}, {"Retry-After": "1"})
         elif "few" in text and self.path == "/translate" and len(question["q"]) > FEW:
             self._answer(413, {"error": f"q: {len(question['q'])} lines, but at most {FEW}"})
+        elif "late" in text and self.path == "/translate" and len(question["q"]) > FEW:
+            self._answer(504, {"error": "not translated within 30 seconds; send less text"})
         else:
             answer = line_by_line(question) if self.path == "/translate" else inspected(question)
             answering.model_validate(answer)
@@ -200,7 +205,11 @@ class Handler(SimpleHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
-        known = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        known = {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            "Mute-Instance": self.instance,
+        }
         for name, value in {**known, **headers}.items():
             self.send_header(name, value)
         self.end_headers()

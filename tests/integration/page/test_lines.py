@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.integration.page.browser import needs_chromium, translation, write
@@ -57,9 +58,12 @@ def test_a_long_text_is_sent_in_portions(page: Page, asked: Asked) -> None:
     assert [len(each) for each in sent(asked, "/translate")] == [50, 50, 19]
 
 
-def test_a_server_that_takes_few_lines_gets_few_at_a_time(page: Page, asked: Asked) -> None:
-    write(page, "\n".join(f"few dog {number}" for number in range(20)))
-    expect(page.locator("#translation p").nth(19)).to_have_text("Few Hund 19")
+@pytest.mark.parametrize("why", ["few", "late"])
+def test_a_server_that_takes_few_lines_gets_few_at_a_time(
+    why: str, page: Page, asked: Asked
+) -> None:
+    write(page, "\n".join(f"{why} dog {number}" for number in range(20)))
+    expect(page.locator("#translation p").nth(19)).to_have_text(f"{why.title()} Hund 19")
     sizes = [len(question["q"]) for path, question in asked if path == "/translate"]
     assert max(sizes) > FEW
     assert sum(size for size in sizes if size <= FEW) == 19  # one was looked into

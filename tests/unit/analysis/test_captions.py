@@ -94,6 +94,12 @@ def test_units_that_make_no_difference_are_not_ranked() -> None:
     assert "gain" not in text
 
 
+def test_what_is_written_as_nothing_costs_nothing() -> None:
+    rows = [muting(-0.004, 0.0, p=0.9)]
+    text = captions.of_muting(Muting("score", "", 200, 0.0, muting(0.0, -0.004, p=1.0), rows))
+    assert text.count("every unit makes the same difference: +0.00") == 2
+
+
 def test_without_references_there_is_no_talk_of_chance() -> None:
     found = Muting("score", "", 20, -1.0, muting(-0.5, p=None), [muting(-0.25, p=None)])
     text = captions.of_muting(found)

@@ -339,6 +339,7 @@ def test_a_killed_run_leaves_nothing_that_looks_whole() -> None:
     deadline = time.monotonic() + 30
     while not Path("out/.prepared.partial/train").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
+    assert Path("out/.prepared.partial/train").exists(), "it has not begun"
     assert run.poll() is None, "it ended before it could be killed"
     run.kill()
     run.wait()

@@ -1,6 +1,6 @@
 // Word by word: the words of the text, those of the translation, and the light from one on the other.
 
-import { byId, make, rove } from "./dom.js";
+import { byId, isolated, make, rove } from "./dom.js";
 
 const places = { source: byId("source-words"), target: byId("translation") };
 const readout = byId("alignment-readout");
@@ -58,10 +58,10 @@ function inWords(side, index, values, words) {
     .filter(({ value }) => value >= NAMED)
     .sort((a, b) => b.value - a.value)
     .slice(0, 4)
-    .map(({ value, word }) => `${word} ${value.toFixed(2)}`)
+    .map(({ value, word }) => `${isolated(word)} ${value.toFixed(2)}`)
     .join(", ");
   const verb = side === "target" ? "looks at" : "is looked at by";
-  return `${current[side][index].text} ${verb} ${strongest || "nothing in particular"}`;
+  return `${isolated(current[side][index].text)} ${verb} ${strongest || "nothing in particular"}`;
 }
 
 const spansOf = (side, index) => places[side].querySelectorAll(`[data-word="${index}"]`);

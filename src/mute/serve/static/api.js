@@ -10,8 +10,9 @@ const AT_ONCE = { lines: 50, letters: 10_000 };
 export class Problem extends Error {
   /**
    * @param {string} message a sentence or more
-   * @param {{retryAfter?: number, needsKey?: boolean, tooLong?: boolean}} [cure] seconds after which
-   *   the server wants to be asked again; whether it wants an API key, or a shorter text
+   * @param {{retryAfter?: number, needsKey?: boolean, tooLong?: boolean, tooMuch?: boolean,
+   *   restarted?: boolean}} [cure] seconds after which the server wants to be asked again; whether it
+   *   wants an API key, a shorter line, less at once, or to be asked what models it has now
    */
   constructor(message, cure = {}) {
     super(message);
@@ -20,6 +21,7 @@ export class Problem extends Error {
 }
 
 let apiKey = ""; // only here, gone with the page
+let instance = null; // of the server; it names itself anew at every start
 
 /** Send this key with every question from now on. */
 export const setApiKey = (key) => {
@@ -72,7 +74,7 @@ export async function translate(lines, way, signal) {
   return lines.map((line) => answers.get(line));
 }
 
-/** In one request, or in two halves if the server does not take so many lines. */
+/** In one request, or in two halves if that is too much for the server. */
 async function translateAtOnce(q, way, signal) {
   const { model, beam, muted } = way;
   const { source, target, name } = model;
@@ -85,7 +87,7 @@ async function translateAtOnce(q, way, signal) {
       return answer;
     });
   } catch (error) {
-    if (!error.tooLong || q.length === 1) throw error;
+    if (!error.tooMuch || q.length === 1) throw error;
     const half = Math.ceil(q.length / 2);
     const first = await translateAtOnce(q.slice(0, half), way, signal);
     return [...first, ...(await translateAtOnce(q.slice(half), way, signal))];
@@ -128,6 +130,7 @@ async function call(path, question, signal) {
         : "You are offline. The translation goes on when the connection is back.",
     );
   }
+  refuseAnother(response.headers.get("Mute-Instance"));
   const answer = await response.json().catch((error) => {
     if (error.name === "AbortError") throw error;
     return null;
@@ -136,10 +139,20 @@ async function call(path, question, signal) {
   throw problemOf(response, answer);
 }
 
+/** A server that was started anew may have another model of the same name. */
+function refuseAnother(answering) {
+  const known = instance;
+  instance = answering ?? known;
+  if (known === null || known === instance) return;
+  inspected.clear();
+  translated.clear();
+  throw new Problem("The server was started anew.", { restarted: true });
+}
+
 function problemOf(response, answer) {
   // The server names the field; here there is only one text it can mean.
   const said = String(answer?.error ?? "").replace(/^(Invalid request: )?q: /, "");
-  if (response.status === 503) {
+  if ([429, 502, 503].includes(response.status)) {
     const retryAfter = secondsUntil(response.headers.get("Retry-After"));
     return new Problem(asSentence(said || "The server is busy"), { retryAfter });
   }
@@ -147,7 +160,10 @@ function problemOf(response, answer) {
     return new Problem(asSentence(said || "This server wants an API key"), { needsKey: true });
   }
   if (response.status === 413) {
-    return new Problem(asSentence(said || "The text is too long"), { tooLong: true });
+    return new Problem(asSentence(said || "The text is too long"), { tooLong: true, tooMuch: true });
+  }
+  if (response.status === 504) {
+    return new Problem(asSentence(said || "The server took too long"), { tooMuch: true });
   }
   return new Problem(asSentence(said || `The server could not do that (status ${response.status})`));
 }

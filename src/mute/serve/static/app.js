@@ -10,6 +10,7 @@ import { alignment } from "./words.js";
 
 const PAUSE = 250; // ms without a key before the text is sent
 const MOST_ALTERNATIVES = 4;
+const OUR_FAULT = "Something went wrong in this page. Try again, or load it anew.";
 
 const source = byId("source");
 const inspector = new Inspector(update);
@@ -137,8 +138,12 @@ function clearProblem() {
 
 /** Say what went wrong, and try again when the server said it makes sense. */
 function tell(error, again) {
-  if (!(error instanceof Problem)) throw error;
-  const { message, retryAfter, needsKey } = error;
+  if (error.restarted) {
+    start();
+    return;
+  }
+  const isKnown = error instanceof Problem;
+  const { message, retryAfter, needsKey } = isKnown ? error : new Problem(OUR_FAULT);
   const seconds = retryAfter === 1 ? "a second" : `${retryAfter} seconds`;
   byId("problem-text").textContent = retryAfter ? `${message} Trying again in ${seconds}.` : message;
   byId("key-field").hidden = !needsKey;
@@ -147,6 +152,7 @@ function tell(error, again) {
   byId("retry").onclick = again;
   clearTimeout(retrying);
   if (retryAfter) retrying = setTimeout(again, 1000 * retryAfter);
+  if (!isKnown) throw error; // for the console
 }
 
 const caretLine = () => source.value.slice(0, source.selectionStart).split("\n").length - 1;
@@ -183,7 +189,9 @@ async function start() {
     ),
   );
   byId("model").disabled = false;
-  setModel(known[0].name);
+  const { name } = known.find((each) => each.name === model?.name) ?? known[0];
+  byId("model").value = name;
+  setModel(name);
   update();
 }
 

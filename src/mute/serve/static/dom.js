@@ -46,3 +46,8 @@ export function rove(group) {
     }
   });
 }
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+
+/** A word for a sentence of another direction, which it must not turn around. */
+export const isolated = (word) => (RIGHT_TO_LEFT.test(word) ? `\u2068${word}\u2069` : word);

@@ -1,10 +1,12 @@
 // One unit's attention as a map: rows look at columns, strong cells are strong in colour.
 
-import { make, makeSvg } from "./dom.js";
+import { isolated, make, makeSvg } from "./dom.js";
 
 const HIDDEN = 0.05; // as in the paper's case study
 const CELL = { least: 4, labelled: 9, most: 30 }; // smaller cells than `labelled` have no room
 const LETTER = 0.56; // about the width of one, as a share of the labels' size
+const CAPITAL = 0.72;
+const SQUARE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff00-\uffef]/u;
 const LONGEST = 9; // letters of a label
 
 /** A map that can be filled again and again; `element` goes into the page. */
@@ -81,7 +83,7 @@ export class AttentionMap {
   #layOut(width) {
     const size = this.matrix.length;
     const short = this.labels.map(shortened);
-    const letters = Math.max(...short.map((label) => label.length)) * LETTER;
+    const letters = Math.max(...short.map(widthOf));
     const fitting = (room) => Math.floor(room / size);
     this.font = clamp(fitting((width * size) / (size + letters)), CELL.labelled, 12);
     this.margin = Math.ceil(letters * this.font + 8);
@@ -149,10 +151,21 @@ export class AttentionMap {
     this.cursor.append(makeSvg("rect", frame));
     const value = this.matrix[row][column];
     const shown = value < HIDDEN ? "under 0.05" : value.toFixed(2);
-    this.readout.textContent = `${this.labels[row]} → ${this.labels[column]}: ${shown}`;
+    this.readout.textContent = `${isolated(this.labels[row])} → ${isolated(this.labels[column])}: ${shown}`;
   }
 }
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
-const shortened = (label) => (label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label);
+/** About how wide a label is, as a multiple of its size. */
+const widthOf = (label) => [...label].reduce((sum, letter) => sum + widthOfLetter(letter), 0);
+
+function widthOfLetter(letter) {
+  if (SQUARE.test(letter)) return 1;
+  return /\p{Lu}/u.test(letter) ? CAPITAL : LETTER;
+}
+
+function shortened(label) {
+  const letters = [...label];
+  return letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}…` : label;
+}

@@ -46,7 +46,8 @@ function bringIntoSight(line) {
 export const markStale = () => main.classList.add("stale");
 
 function lineOf(line, several) {
-  const paragraph = make("p", { class: several && line.isCurrent ? "current" : "" }, ...inWords(line));
+  const marked = several && line.isCurrent ? "current" : "";
+  const paragraph = make("p", { class: marked, dir: "auto" }, ...inWords(line));
   if (line.words.length) {
     paragraph.role = "group";
     paragraph.ariaLabel = "Words of the translation";
@@ -88,7 +89,7 @@ export function showDifference(lines, isMuted) {
   byId("difference-title").textContent = isMuted
     ? `With muted units: ${extent(changed.length, lines.filter((line) => line.now || line.full).length)}`
     : "With all units";
-  byId("difference").replaceChildren(...shown.map(({ full, now }) => make("p", {}, ...asRuns(full, now))));
+  byId("difference").replaceChildren(...shown.map(({ full, now }) => make("p", { dir: "auto" }, ...asRuns(full, now))));
   const first = byId("difference").querySelector("ins, del");
   byId("difference").scrollTop = first?.offsetTop ?? 0; // in sight even in a long line
 }
