@@ -100,3 +100,15 @@ def test_words_say_what_they_are(page: Page) -> None:
     for name, word in (("Words of the text", "snow"), ("Words of the translation", "Schnee")):
         page.get_by_role("group", name=name).get_by_role("button", name=word).focus()
         expect(page.locator("#alignment-readout")).to_contain_text(word)
+
+
+def test_wide_letters_of_a_map_are_not_cut_off(page: Page) -> None:
+    write(page, "WWWWWWWWW 图书馆图书馆图书 dog")
+    expect(page.locator(".map svg").first).to_be_visible()
+    inside = page.locator(".map svg").first.evaluate(
+        """(svg) => [...svg.querySelectorAll(".labels text")].every((label) => {
+            const [inner, outer] = [label.getBoundingClientRect(), svg.getBoundingClientRect()];
+            return inner.left >= outer.left - 1 && inner.top >= outer.top - 1;
+        })"""
+    )
+    assert inside

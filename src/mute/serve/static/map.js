@@ -4,10 +4,8 @@ import { isolated, make, makeSvg } from "./dom.js";
 
 const HIDDEN = 0.05; // as in the paper's case study
 const CELL = { least: 4, labelled: 9, most: 30 }; // smaller cells than `labelled` have no room
-const LETTER = 0.56; // about the width of one, as a share of the labels' size
-const CAPITAL = 0.72;
-const SQUARE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff00-\uffef]/u;
 const LONGEST = 9; // letters of a label
+const pen = document.createElement("canvas").getContext("2d"); // knows how wide letters are
 
 /** A map that can be filled again and again; `element` goes into the page. */
 export class AttentionMap {
@@ -83,7 +81,7 @@ export class AttentionMap {
   #layOut(width) {
     const size = this.matrix.length;
     const short = this.labels.map(shortened);
-    const letters = Math.max(...short.map(widthOf));
+    const letters = Math.max(...short.map((label) => this.#widthOf(label)));
     const fitting = (room) => Math.floor(room / size);
     this.font = clamp(fitting((width * size) / (size + letters)), CELL.labelled, 12);
     this.margin = Math.ceil(letters * this.font + 8);
@@ -92,6 +90,12 @@ export class AttentionMap {
     this.margin = 1;
     this.cell = Math.max(fitting(width - 2), CELL.least);
     return [];
+  }
+
+  /** Of a label in the page's font, as a multiple of its size. */
+  #widthOf(label) {
+    pen.font = `100px ${getComputedStyle(this.frame).fontFamily}`;
+    return pen.measureText(label).width / 100;
   }
 
   #ground(size) {
@@ -156,14 +160,6 @@ export class AttentionMap {
 }
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
-
-/** About how wide a label is, as a multiple of its size. */
-const widthOf = (label) => [...label].reduce((sum, letter) => sum + widthOfLetter(letter), 0);
-
-function widthOfLetter(letter) {
-  if (SQUARE.test(letter)) return 1;
-  return /\p{Lu}/u.test(letter) ? CAPITAL : LETTER;
-}
 
 function shortened(label) {
   const letters = [...label];
