@@ -29,16 +29,10 @@ FORMAT = 1
 STATE = "state.json"
 _OF_ANOTHER = "use the version that wrote it, or delete it to go on from the one before"
 Tensors = dict[str, Tensor]
-# What a checkpoint that was damaged or cut short raises. A disk that cannot be read for a moment,
-# or another version's checkpoint, is no such damage: to go on from the one before would delete it.
-_NOT_WHOLE = (
-    FileNotFoundError,
-    NotADirectoryError,
-    IsADirectoryError,
-    ValueError,
-    KeyError,
-    TypeError,
-)
+
+
+class _NotWholeError(Exception):
+    """A checkpoint was damaged or cut short; what is wrong with it."""
 
 
 @dataclass
@@ -173,9 +167,7 @@ def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]
         try:
             told = [f"{fault}; the one before it is used" for fault in faults]
             return *_load(path), told
-        except MuteError:
-            raise
-        except _NOT_WHOLE as error:
+        except _NotWholeError as error:
             faults.append(f"{path}: not whole ({error})")
     if faults:
         raise MuteError(
@@ -205,9 +197,7 @@ def _load_as_led(
     path = _path(folder, step)
     try:
         return *_load(path), []
-    except MuteError:
-        raise
-    except _NOT_WHOLE as error:
+    except _NotWholeError as error:
         raise MuteError(
             f"process {group.rank} of {group.size} cannot read {path}, from which the leading "
             f"process goes on ({error}); run folders must be on a disk that all machines see"
@@ -218,61 +208,69 @@ def _path(folder: Path, step: int) -> Path:
     return folder / f"step-{step:08d}"
 
 
-def _load(path: Path) -> tuple[TrainState, dict[str, Tensors]]:
-    content = _read_state(path)
-    unknown = sorted(set(content["state"]) - {each.name for each in fields(TrainState)})
-    if unknown:
-        raise MuteError(f"{path}: of a later version of mute ({unknown[0]}); {_OF_ANOTHER}")
-    state = TrainState(**content["state"])
-    state.position = Position(*state.position)
-    if state.validated_step < 0:
-        state.validated_step = state.step
-    files = content["files"]
-    return state, {Path(name).stem: _load_file(path / name, files[name]) for name in files}
-
-
-def _read_state(path: Path) -> dict[str, Any]:
-    with _misreadings_told(path):
-        text = (path / STATE).read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text)
-    if content["format"] != FORMAT:
-        raise MuteError(f"{path}: format {content['format']}, not {FORMAT}; {_OF_ANOTHER}")
-    return content
-
-
 @contextmanager
-def _misreadings_told(checkpoint: Path) -> Iterator[None]:
+def _reading(checkpoint: Path) -> Iterator[None]:
+    """Tell damage from what is none: to go on from the one before would delete the checkpoint.
+
+    Raises:
+        _NotWholeError: it is damaged.
+        MuteError: it cannot be read for a moment, or another version wrote it.
+    """
     try:
         yield
-    except _NOT_WHOLE:
+    except MuteError:
         raise
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise _NotWholeError(error) from None
     except OSError as error:
         raise MuteError(
             f"{checkpoint}: cannot be read ({error.strerror}), but may be whole; mend that and run "
             f"the same command again, or delete it to go on from the one before"
         ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise _NotWholeError(error) from None
+
+
+def _load(path: Path) -> tuple[TrainState, dict[str, Tensors]]:
+    with _reading(path):
+        content = _read_state(path)
+        unknown = sorted(set(content["state"]) - {each.name for each in fields(TrainState)})
+        if unknown:
+            raise MuteError(f"{path}: of a later version of mute ({unknown[0]}); {_OF_ANOTHER}")
+        state = TrainState(**content["state"])
+        state.position = Position(*state.position)
+        if state.validated_step < 0:
+            state.validated_step = state.step
+        files = content["files"]
+        return state, {Path(name).stem: _load_file(path / name, files[name]) for name in files}
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((path / STATE).read_text(encoding="utf-8"))
+    if content["format"] != FORMAT:
+        raise MuteError(f"{path}: format {content['format']}, not {FORMAT}; {_OF_ANOTHER}")
+    return content
 
 
 def _load_file(path: Path, checksum: str) -> Tensors:
-    with _misreadings_told(path.parent):
-        if _checksum(path) != checksum:
-            raise ValueError(f"{path.name} is damaged or cut short")
-        return load_file(path)
+    if _checksum(path) != checksum:
+        raise ValueError(f"{path.name} is damaged or cut short")
+    return load_file(path)
 
 
 def weights_of(path: Path) -> Tensors:
     """The weights of one checkpoint: their average if the run kept one.
 
     Raises:
-        MuteError: the checkpoint is not whole.
+        MuteError: the checkpoint is not whole, or cannot be read.
     """
     try:
-        files = _read_state(path)["files"]
-        name = "average.safetensors" if "average.safetensors" in files else "weights.safetensors"
-        return _load_file(path / name, files[name])
-    except MuteError:
-        raise
-    except _NOT_WHOLE as error:
+        with _reading(path):
+            files = _read_state(path)["files"]
+            best = "average.safetensors"
+            name = best if best in files else "weights.safetensors"
+            return _load_file(path / name, files[name])
+    except _NotWholeError as error:
         raise MuteError(f"{path}: not a whole checkpoint ({error})") from None
 
 
