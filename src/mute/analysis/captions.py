@@ -157,7 +157,13 @@ def _missed(muted: Mapping[str, Muted], measure: str) -> str:
 
 
 def _difference(muted: Muted) -> str:
-    return _signed(f"{round(muted.difference, 2) + 0.0:+.2f}")  # no minus before zero
+    return written(muted.difference, sign=True)
+
+
+def written(value: float, *, sign: bool) -> str:
+    """With two digits, a true minus sign, and no minus before zero."""
+    rounded = round(value, 2) + 0.0
+    return _signed(f"{rounded:+.2f}" if sign else f"{rounded:.2f}")
 
 
 def _signed(number: str) -> str:

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from mute.analysis.captions import written
 from mute.analysis.drawing import INK, figure, token_font
 
 HIDDEN = 0.05
@@ -64,7 +65,7 @@ def heat_maps(
         axes.imshow(table, cmap=colours.colours, norm=colours.scale, aspect="auto")
         for (row, column), value in np.ndenumerate(table):
             star = "*" if marks is not None and marks[index][row][column] else ""
-            text, ink = f"{_written(value, sign=around_zero)}{star}", colours.readable_on(value)
+            text, ink = f"{written(value, sign=around_zero)}{star}", colours.readable_on(value)
             axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=9)
         _name(axes, title, x_labels[index], y_label if index % columns == 0 else "")
         axes.set_xticks(range(table.shape[1]))
@@ -194,12 +195,6 @@ def looks() -> Iterator[dict[str, Any]]:
         product(("-", "--", ":"), zip(_LINES, _MARKERS, strict=True))
     ):
         yield {"color": colour, "linestyle": dashes, "marker": marker, "markersize": 4}
-
-
-def _written(value: float, *, sign: bool) -> str:
-    """With two digits, a true minus sign, and no minus before zero."""
-    rounded = round(value, 2) + 0.0
-    return (f"{rounded:+.2f}" if sign else f"{rounded:.2f}").replace("-", "−")
 
 
 def _draw(axes: Axes, series: Mapping[str, Sequence[float]], xs: Sequence[float]) -> None:
