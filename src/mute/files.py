@@ -1,4 +1,4 @@
-"""Files that are whole or not there, or locked, and streams that may be closed."""
+"""Files that are whole or not there, or locked, their names, and streams that may be closed."""
 
 import fcntl
 import os
@@ -59,3 +59,8 @@ def try_to_lock(file: IO[str]) -> bool:
 def is_terminal(stream: IO[str] | None) -> bool:
     """Whether someone is looking; a stream that the shell has closed is None."""
     return stream is not None and stream.isatty()
+
+
+def name_as_text(path: Path | str) -> str:
+    """A file's name for a page or a table: it need not be text itself."""
+    return os.fsencode(path).decode(errors="replace")

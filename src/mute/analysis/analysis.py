@@ -1,6 +1,5 @@
 """All analyses of one model, as numbers."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from mute.analysis.sentences import batches, encode_sentences
 from mute.analysis.weights import UnitWeights, unit_weights
 from mute.config import UnitsConfig
 from mute.errors import MuteError
+from mute.files import name_as_text
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import Transformer
 from mute.translate.translator import Translator, load
@@ -93,7 +93,7 @@ def analyze(
         raise MuteError(f"{text.name}: has no sentence that the model takes; choose another text")
     numbers = choose_lines(show, text.sources, tokenizer, translator.max_length)
     return Analysis(
-        os.fsencode(path).decode(errors="replace"),  # a name need not be text, but a page is
+        name_as_text(path),
         text.name,
         len(ids),
         left_out,

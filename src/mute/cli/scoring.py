@@ -1,7 +1,6 @@
 """How good translations are, and why: score, compare, analyze."""
 
 import json
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 
 from mute.cli.app import AsJson, app
 from mute.errors import MuteError, install
-from mute.files import is_terminal
+from mute.files import is_terminal, name_as_text
 
 if TYPE_CHECKING:
     from mute.evaluate.score import Tokenization
@@ -150,9 +149,7 @@ def analyze_command(
     with LineProgress(visible=is_terminal(sys.stderr)) as progress:
         found = analyze(
             model,
-            Text(
-                os.fsencode(source).decode(errors="replace"), texts[0], texts[1] if target else None
-            ),
+            Text(name_as_text(source), texts[0], texts[1] if target else None),
             show=show,
             sentences=sentences,
             diagonal=diagonal,
