@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from mute.errors import MuteError
     from mute.model.parameters import parameter_count
     from mute.model.transformer import build
-    from mute.translate.translator import load
+    from mute.translate.loading import load
 
 __version__ = "0.1.0.dev0"
 
@@ -21,7 +21,7 @@ _HOMES = {
     "load_config": "mute.configfile",
     "MuteError": "mute.errors",
     "build": "mute.model.transformer",
-    "load": "mute.translate.translator",
+    "load": "mute.translate.loading",
     "parameter_count": "mute.model.parameters",
 }
 

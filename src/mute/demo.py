@@ -15,8 +15,9 @@ from mute.data.toy import SPLITS, pairs
 from mute.errors import MuteError
 from mute.evaluate.score import Score, bleu
 from mute.model.fusion import SequentialFusion
+from mute.translate.loading import load
 from mute.translate.translation import Translation
-from mute.translate.translator import Translator, load
+from mute.translate.translator import Translator
 
 SIZES = {"train": 20_000, "dev": 200, "test": 500}
 SHOWN = 8

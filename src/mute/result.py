@@ -19,8 +19,9 @@ from mute.model.transformer import Transformer
 from mute.runtime import source_commit
 from mute.train.checkpoint import TrainState
 from mute.train.log import read_log
+from mute.translate.loading import load
 from mute.translate.render import as_text
-from mute.translate.translator import Translator, load
+from mute.translate.translator import Translator
 
 RESULT, HYPOTHESES = "result.json", "hypotheses"
 """The folder in a run folder with the best model's translations of the test sets."""

@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 from mute import experiment
 from mute.config import Config
 from mute.errors import Stopped
-from mute.translate.translator import load
+from mute.translate.loading import load
 from tests.integration.command import run
 
 MUTE = [sys.executable, "-m", "mute"]

@@ -13,7 +13,8 @@ from mute.data.prepared import load_prepared
 from mute.demo import run_demo
 from mute.errors import MuteError
 from mute.model.folder import load_model
-from mute.translate.translator import Translator, load
+from mute.translate.loading import load
+from mute.translate.translator import Translator
 from tests.integration.command import run
 
 

@@ -16,7 +16,8 @@ from mute.errors import MuteError
 from mute.files import name_as_text
 from mute.model.layer import MultiUnitLayer
 from mute.model.transformer import Transformer
-from mute.translate.translator import Translator, load
+from mute.translate.loading import load
+from mute.translate.translator import Translator
 
 
 @dataclass(frozen=True)

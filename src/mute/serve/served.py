@@ -10,7 +10,8 @@ from mute.serve.examples import examples_for
 from mute.serve.languages import Guess, detect, name_of
 from mute.serve.questions import Language
 from mute.translate.engine import Compute
-from mute.translate.translator import Translator, load
+from mute.translate.loading import load
+from mute.translate.translator import Translator
 
 AUTO = "auto"
 

@@ -27,7 +27,8 @@ from mute.studies.definitions import SEQ, Study
 from mute.studies.grid import RUNS, read_json, results_folder, write_json
 from mute.studies.runner import Tell
 from mute.studies.variants import dev_bleu, scores
-from mute.translate.translator import Translator, load
+from mute.translate.loading import load
+from mute.translate.translator import Translator
 
 FILE = "measures.json"
 _ROUNDS = 3

@@ -13,7 +13,8 @@ from mute.result import HYPOTHESES, references_of, score_tests, translate_and_sc
 from mute.studies.grid import read_json, write_json
 from mute.train.average import average_checkpoints
 from mute.train.checkpoint import checkpoints
-from mute.translate.translator import Translator, load
+from mute.translate.loading import load
+from mute.translate.translator import Translator
 
 LAST = 5
 """Checkpoints that are averaged, as in the paper."""

@@ -38,7 +38,7 @@ from mute.studies.variants import of_last_checkpoints, with_tuned_length
 from mute.train.checkpoint import checkpoints, remove_old, step_of
 from mute.train.folder import alone_in
 from mute.train.log import LOG
-from mute.translate.translator import load
+from mute.translate.loading import load
 
 TIME = "time.json"
 """The file of a run folder with what its training took."""

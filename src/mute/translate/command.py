@@ -16,6 +16,7 @@ from mute.files import is_terminal
 from mute.model.folder import CONFIG, TOKENIZER, WEIGHTS, model_folder
 from mute.runtime import Share, seed_of
 from mute.translate import render
+from mute.translate.loading import load
 from mute.translate.options import Options
 from mute.translate.parts import work_in_parts
 from mute.translate.progress import LineProgress
@@ -23,7 +24,7 @@ from mute.translate.sampling import Sampling
 from mute.translate.shortlist import FILE as SHORTLIST
 from mute.translate.stream import Job, Row, Work, pour, pour_into_file, to_standard_output
 from mute.translate.translation import LineError, Translation
-from mute.translate.translator import Translator, load
+from mute.translate.translator import Translator
 
 DASH = Path("-")
 """What many commands call standard input and output."""

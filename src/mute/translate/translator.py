@@ -3,20 +3,18 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from mute.data.batching import pad
-from mute.data.tokenizer import Tokenizer, same_vocabulary
+from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import BOS, EOS, SPECIALS, UNK
 from mute.errors import MuteError
 from mute.languages import writes_spaces
-from mute.model.folder import load_model
 from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
-from mute.runtime import choose_device, keep_freed_memory, seed_of
+from mute.runtime import seed_of
 from mute.translate.arguments import check_at_least, check_many
 from mute.translate.copying import place_copies
 from mute.translate.decoding import Decoding, NarrowDecoding
@@ -26,7 +24,7 @@ from mute.translate.forced import can_show_attention, cross_attention, log_proba
 from mute.translate.lines import Part, batches
 from mute.translate.sampling import Sampling, sample
 from mute.translate.search import Hypothesis, SearchOptions, beam_search, penalised
-from mute.translate.shortlist import Shortlist, load_shortlist
+from mute.translate.shortlist import Shortlist
 from mute.translate.splitting import split_line
 from mute.translate.translation import LineError, Translation, joined
 
@@ -314,48 +312,3 @@ class Translator:
 
     def _padded(self, ids: list[list[int]]) -> Tensor:
         return pad(ids).to(self.device)
-
-
-def load(
-    *models: Path | str,
-    units: Kept | None = None,
-    compute: Compute = "float32",
-    shortlist: bool = False,
-) -> Translator:
-    """Open a model folder or a run folder; several are an ensemble.
-
-    Args:
-        models: at least one folder
-        units: of the encoder's, those to translate with, from 0, the others muted: in every
-            layer, or a mapping from layers to units
-        compute: int8 is faster and nearly as good
-        shortlist: choose words from those that `mute shortlist` found likely; faster still
-
-    Raises:
-        MuteError: there is no whole model, ensembled models have different vocabularies, or
-            what was asked for cannot be had.
-    """
-    if not models:
-        raise MuteError("no model to load: give a run folder or a model folder")
-    keep_freed_memory()
-    loaded = [load_model(model) for model in models]
-    tokenizer = loaded[0].tokenizer
-    for name, other in zip(models, (each.tokenizer for each in loaded), strict=True):
-        if not same_vocabulary(tokenizer, other):
-            raise MuteError(f"{name} has another vocabulary than {models[0]}: no ensemble")
-        if tokenizer.languages != other.languages:
-            raise MuteError(
-                f"{name} translates {' to '.join(other.languages)}, but {models[0]} "
-                f"{' to '.join(tokenizer.languages)}: no ensemble"
-            )
-    device = torch.device("cpu") if compute == "int8" else choose_device()
-    networks = [each.network.to(device) for each in loaded]
-    for network in networks:
-        if units is not None:
-            keep_units(network, units)
-    likely = None
-    if shortlist:
-        sizes = tokenizer.source_size, tokenizer.target_size
-        likely = load_shortlist(models[0], *sizes)
-    longest = min(each.max_length for each in loaded)
-    return Translator(networks, tokenizer, longest, compute, likely)

@@ -10,7 +10,8 @@ from mute.serve.app import create_app
 from mute.serve.calls import Server
 from mute.serve.keys import ApiKeys
 from mute.serve.served import Gallery, load_gallery
-from mute.translate.translator import Translator, load
+from mute.translate.loading import load
+from mute.translate.translator import Translator
 
 
 def ask(client: TestClient, **fields: object) -> Any:

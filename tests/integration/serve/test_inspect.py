@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from mute.translate.translator import Translator, load
+from mute.translate.loading import load
+from mute.translate.translator import Translator
 
 
 def inspect(client: TestClient, status: int = 200, **fields: object) -> Any:

@@ -14,11 +14,12 @@ from mute.model.folder import save_model
 from mute.model.transformer import Transformer
 from mute.translate import lines as module
 from mute.translate.int8 import rounds_inputs
+from mute.translate.loading import load
 from mute.translate.sampling import Sampling
 from mute.translate.search import Hypothesis
 from mute.translate.shortlist import Shortlist
 from mute.translate.translation import LineError
-from mute.translate.translator import Translator, load
+from mute.translate.translator import Translator
 from tests.machines import needs_int8
 from tests.unit.model.oracle import double, small
 
