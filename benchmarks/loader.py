@@ -27,7 +27,7 @@ OPEN = """
 import json, sys, time
 from pathlib import Path
 start = time.monotonic()
-from mute.data.batching import BatchStream, Position, make_batch, padding_share
+from mute.data.batching import BatchStream, Position, make_batch
 from mute.data.shards import Pairs
 imported = time.monotonic()
 pairs = Pairs(sys.argv[1])
@@ -41,9 +41,10 @@ peak, own = (  # not getrusage: there a process inherits the peak of its parent
     for name in ("VmHWM", "RssAnon")
 )
 some = [first, *(next(batches)[0] for _ in range(500))]
+padding = sum(make_batch(pairs, each).padding for each in some) / len(some)
 print(json.dumps({"import_s": round(imported - start, 2), "ready_s": round(ready - imported, 2),
                   "peak_mb": round(peak), "own_mb": round(own),
-                  "padding": round(padding_share(pairs, some), 4)}))
+                  "padding": round(padding, 4)}))
 """
 
 

@@ -24,6 +24,9 @@ _NOT_WHAT_ITS_TAG_SAYS = (ValueError, KeyError, IndexError, AttributeError)
 _EXPECTED = {
     "model_type": "should be a section, {{key: value, …}}",
     "model_attributes_type": "should be a section, {{key: value, …}}",
+    "dict_type": "should be a section, {{key: value, …}}",
+    "mapping_type": "should be a section, {{key: value, …}}",
+    "string_too_short": "should not be empty",
     "string_type": "should be text, in quotes if YAML takes it for something else",
     "is_instance_of": "should be a list",
     "sequence_str": "should be a list",
@@ -126,7 +129,11 @@ def _section(annotation: Any) -> type[BaseModel] | None:
 def _read(path: Path, seen: tuple[Path, ...]) -> _Settings:
     if "\0" in str(path):
         raise MuteError(f"{str(path)!r}: no file has such a name")
-    if path.resolve() in seen:
+    try:
+        place = path.resolve()
+    except RuntimeError as error:  # a link that leads to itself
+        raise MuteError(f"{path}: cannot be read ({error})") from None
+    if place in seen:
         chain = " → ".join(str(file) for file in (*seen, path))
         raise MuteError(f"{path}: extends itself ({chain})")
     try:
@@ -145,7 +152,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> _Settings:
         file = path.parent / Path(base).expanduser()
     except RuntimeError as error:  # no such ~user
         raise MuteError(f"{settings.place(('extends',))}: extends: {base}: {error}") from None
-    return _merge(_read(file, (*seen, path.resolve())), settings)
+    return _merge(_read(file, (*seen, place)), settings)
 
 
 def _parse(text: str, file: str) -> _Settings:
@@ -195,7 +202,10 @@ def _override(settings: _Settings, override: str) -> _Settings:
     }
     sections = (keys[:depth] for depth in range(len(keys)))
     places |= {path: f"{settings.place(path)}, {place}" for path in sections}
-    places |= dict.fromkeys(_paths(value, keys), place)
+    try:
+        places |= dict.fromkeys(_paths(value, keys), place)
+    except RecursionError:  # a section that holds itself
+        raise MuteError(f"{place}: nested too deeply") from None
     return _Settings(_merge_values(settings.values, tree), places)
 
 

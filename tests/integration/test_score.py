@@ -51,6 +51,21 @@ def test_compare(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> N
     assert found[files["bad"]]["difference"] == 0
 
 
+def test_every_way_in_which_systems_were_compared_is_told(
+    files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where all draws are alike, the bootstrap has nothing to say, and another test is made."""
+    same = shutil.copy(files["bad"], tmp_path / "same")
+    systems = [files["bad"], files["good"], str(same), "--ref", files["ref"]]
+    assert run("compare", *systems, "--samples", "100", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    signatures = {each["signature"] for each in found.values()}
+    assert run("compare", *systems, "--samples", "100") == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(signatures) == 2
+    assert signatures <= set(shown)
+
+
 def test_names_that_differ_at_their_ends_can_be_told_apart(
     files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

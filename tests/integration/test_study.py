@@ -323,7 +323,7 @@ def test_what_is_measured_goes_into_the_table(finished: Path) -> None:
     )
     assert best["scores"][0]["dev_bleu"] >= mean["scores"][0]["dev_bleu"]
     assert Path("runs/study/pair/toy/attention-seq.png").is_file()
-    table = make_tables(study, "toy", lambda _: None).read_text()
+    table = make_tables(study, Path("toy"), lambda _: None).read_text()
     assert "| tokens/s |" in table
     assert "| + Relative, ensemble of 2 seeds |" in table
 

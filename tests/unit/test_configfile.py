@@ -127,6 +127,8 @@ data: {source: en, target: zh, prepared: x, train: [{tsv: a}], dev: {tsv: b},
             "data:\n  source: no\n",
             r"run.yaml:2: data.source: should be text, in quotes if YAML takes it .*, not False",
         ),
+        ("train:\n  run: ''\n", r"run.yaml:2: train.run: should not be empty, not ''$"),
+        ("data:\n  test: [a]\n", r"run.yaml:2: data.test: should be a section, {key: value, …}"),
         ("model: tiny\n", r"run.yaml:1: model: should be a section, {key: value, …}, not 'tiny'$"),
         ("model:\n  units: 4\n  units: 2\n", r"run.yaml:3: model.units: given twice"),
         ("model: {units: 4\n", r"run.yaml:2: not valid YAML"),
@@ -224,6 +226,7 @@ def test_overrides_win_in_their_order(tmp_path: Path) -> None:
         ("model..units=3", "should look like model.units=4"),
         ("model.units=x", r"--set model.units=x: model.units: should be a valid integer, not 'x'"),
         ("model.units=[", r"'\[' is not valid YAML"),
+        ("model=&a {x: *a}", r"--set model=&a {x: \*a}: nested too deeply"),
     ],
 )
 def test_a_wrong_override_is_told_as_it_was_typed(
@@ -303,3 +306,28 @@ def test_a_base_in_the_home_of_nobody_is_told_with_its_place(tmp_path: Path) -> 
     file = written(tmp_path, "extends: ~nobody-of-this-name/base.yaml\n")
     with pytest.raises(MuteError, match=r"run\.yaml:1: extends: ~nobody-of-this-name/base\.yaml: "):
         load_config(file)
+
+
+def test_null_takes_back_a_test_set_of_the_extended_file(tmp_path: Path) -> None:
+    text = "{source: a.en, target: a.de}"
+    written(
+        tmp_path,
+        f"data: {{source: en, target: de, prepared: x, train: [{text}], dev: {text}, "
+        f"test: {{old: {text}, kept: {text}}}}}\n",
+        "base.yaml",
+    )
+    own = written(tmp_path, f"extends: base.yaml\ndata: {{test: {{old: null, mine: {text}}}}}\n")
+    one, all_of_them = load_config(own), load_config(own, ["data.test=null"])
+    assert one.data is not None
+    assert list(one.data.test) == ["kept", "mine"]
+    assert all_of_them.data is not None
+    assert all_of_them.data.test == {}
+
+
+def test_a_link_that_leads_to_itself_is_told(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(MuteError, match=r"loop: cannot be read"):
+        load_config(loop)
+    with pytest.raises(MuteError, match=r"train\.run: .*loop"):
+        load_config(written(tmp_path, ""), [f"train.run={loop}"])

@@ -88,10 +88,11 @@ def compare_command(
         return
     from rich.console import Console
 
-    Console().print(significance.render(str(baseline), found))
+    Console(emoji=False).print(significance.render(str(baseline), found))
     for name, comparison in found.items():
         typer.echo(f"{name}: {comparison.verdict}")
-    typer.echo(next(iter(found.values())).signature)
+    for signature in dict.fromkeys(comparison.signature for comparison in found.values()):
+        typer.echo(signature)
 
 
 @app.command("analyze")

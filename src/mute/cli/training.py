@@ -56,7 +56,7 @@ def info_command(
     else:
         from rich.console import Console
 
-        Console().print(overview.render(table))
+        Console(emoji=False).print(overview.render(table))
 
 
 @app.command("prepare")
@@ -85,7 +85,7 @@ def prepare_command(
     if download:
         download_missing(settings)
     report = prepare(settings)
-    Console().print(render(report))
+    Console(emoji=False).print(render(report))
     for warning in report.warnings:
         typer.echo(f"Warning: {warning}", err=True)
     if report.reused:
@@ -189,7 +189,7 @@ def bench_command(
     if as_json:
         typer.echo(json.dumps({"commit": source_commit(), **asdict(found)}, indent=2))
     else:
-        Console(soft_wrap=True).print(report.render(found))
+        Console(emoji=False, soft_wrap=True).print(report.render(found))
 
 
 @app.command("study")
@@ -238,20 +238,20 @@ def study_command(
     if not name:
         raise MuteError("which study? 'mute study --list' shows what there are")
     chosen = find_study(name)
-    if tables and (seeds or systems or overrides):
+    if tables and (seeds or systems or overrides or dry_run):
         raise MuteError(
-            "--tables: makes the tables of all results that there are; leave --seeds, --systems "
-            "and --set out"
+            "--tables: makes the tables of all results that there are; leave --seeds, --systems, "
+            "--set and --dry-run out"
         )
     if tables:
-        typer.echo(study.make_tables(chosen, task_folder(task).name, typer.echo))
+        typer.echo(study.make_tables(chosen, task_folder(task), typer.echo))
         return
     only = systems.split(",") if systems else []
     runs = runs_of(chosen, task, _seeds(seeds), overrides or [], only, processes)
     for doubt in plan.doubts(runs):
         typer.echo(doubt, err=True)
     if dry_run:
-        Console().print(plan.render(plan.plan(runs, measure=measure)))
+        Console(emoji=False).print(plan.render(plan.plan(runs, measure=measure)))
         return
     outcome, table = study.run_study(chosen, runs, jobs, typer.echo)
     if table:
@@ -311,10 +311,10 @@ def _sizes(text: str) -> tuple[int, int]:
 
 def _seeds(text: str) -> list[int]:
     """'1,2,3' → [1, 2, 3]; a seed that is named twice is still one run."""
-    try:
-        return list(dict.fromkeys(int(part) for part in text.split(","))) if text else []
-    except ValueError:
-        raise MuteError(f"--seeds {text}: should be numbers with commas between them") from None
+    numbers = text.split(",") if text else []
+    if not all(number.strip().isdecimal() for number in numbers):
+        raise MuteError(f"--seeds {text}: should be numbers from 0 on with commas between them")
+    return list(dict.fromkeys(map(int, numbers)))
 
 
 def _tell(sentence: str) -> None:

@@ -80,9 +80,12 @@ class TokenizerConfig(Strict):
 
 
 def _named_texts(texts: Any) -> Any:
-    if isinstance(texts, Mapping) and any(isinstance(text, str) for text in texts.values()):
+    """By their names, but for those that are null: taken back from the file that is extended."""
+    if not isinstance(texts, Mapping):
+        return {} if texts is None else texts
+    if any(isinstance(text, str) for text in texts.values()):
         raise ValueError("give every test set a name: {mine: {source: FILE, target: FILE}}")
-    return texts
+    return {name: text for name, text in texts.items() if text is not None}
 
 
 class DataConfig(Strict):

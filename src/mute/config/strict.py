@@ -1,6 +1,7 @@
 """What all sections of a config have in common."""
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -14,6 +15,10 @@ def _place(name: str) -> str:
     place = os.path.expanduser(name)  # noqa: PTH111 (a config holds text)
     if place.startswith("~"):
         raise ValueError("there is no home of that name; ./~name is a folder called so")
+    try:
+        Path(place).resolve()
+    except RuntimeError as error:  # a link that leads to itself
+        raise ValueError(str(error)) from None
     return place
 
 

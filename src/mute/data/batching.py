@@ -237,11 +237,3 @@ def pad(sentences: list[list[int]]) -> Tensor:
     for row, sentence in zip(padded, sentences, strict=True):
         row[: len(sentence)] = sentence
     return torch.from_numpy(padded)
-
-
-def padding_share(corpus: Corpus, batches: list[Indices]) -> float:
-    """How much of some batches is padding, of all positions on both sides."""
-    source, target = corpus.lengths
-    real = sum(int((source[b] + 1).sum() + (target[b] + 1).sum()) for b in batches)
-    spent = sum(len(b) * (int(source[b].max()) + int(target[b].max()) + 2) for b in batches)
-    return 1 - real / spent

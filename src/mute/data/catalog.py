@@ -15,6 +15,9 @@ from mute.data.corpus import data_folder, file_names
 from mute.data.known_corpora import CATALOG, KnownCorpus, KnownFile
 from mute.errors import MuteError
 
+# What has nothing to do with the network.
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
+
 
 def describe() -> str:
     """All known corpora, for people."""
@@ -105,8 +108,8 @@ def _fetch(file: KnownFile, path: Path) -> None:
             raise MuteError(f"{file.url}: not what the catalog expects: {problem}")
         part.replace(path)
     except (OSError, HTTPException) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise  # a full disk is told as everywhere
+        if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+            raise  # told as everywhere
         raise MuteError(f"{file.url}: cannot be downloaded ({error}); try again later") from None
     finally:
         part.unlink(missing_ok=True)

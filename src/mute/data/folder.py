@@ -26,7 +26,8 @@ def exclusive(folder: Path) -> Iterator[None]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _beside(folder, "lock").open("w") as lock:
             if not try_to_lock(lock):
-                sys.stderr.write(f"{folder}: another process is preparing it; waiting\n")
+                if sys.stderr is not None:
+                    sys.stderr.write(f"{folder}: another process is preparing it; waiting\n")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             if _beside(folder, "old").exists() and not folder.exists():
                 _beside(folder, "old").rename(folder)

@@ -6,7 +6,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from mute.config import DataConfig
 from mute.data.corpus import file_names, locate
@@ -54,7 +54,7 @@ def load_manifest(folder: Path) -> Manifest | None:
     """The manifest of a folder; None if it has none, or one that cannot be understood."""
     try:
         return Manifest.model_validate_json((folder / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValidationError):
+    except (OSError, ValueError):  # not UTF-8, or not a manifest
         return None
 
 

@@ -56,6 +56,8 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
         MuteError: the text, the settings or the disk do not allow it; an earlier folder stays.
     """
     folder = Path(config.prepared)
+    if folder.name in ("", ".."):  # there is no name to make others of, beside it
+        raise MuteError(f"{folder}: data.prepared should be a folder of its own, by its name")
     if folder.is_symlink():  # it stays, and what it points to is replaced
         folder = folder.resolve()
     if folder.exists() and not folder.is_dir():
@@ -243,7 +245,7 @@ def _farewell(folder: Path, known: Manifest, manifest: Manifest) -> str:
 
 
 def _progress_bar() -> Progress:
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

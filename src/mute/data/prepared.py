@@ -93,3 +93,8 @@ def _read_sentences(path: Path) -> list[str]:
         raise MuteError(
             f"{path}: cannot be read ({error.strerror}); delete the folder and prepare it again"
         ) from None
+    except UnicodeDecodeError as error:
+        raise MuteError(
+            f"{path}: damaged, not UTF-8 at byte {error.start}; delete the folder and prepare it "
+            f"again"
+        ) from None

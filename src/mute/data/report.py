@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import BaseModel, Field, ValidationError, computed_field
+from pydantic import BaseModel, Field, computed_field
 from rich.console import Group
 from rich.markup import escape
 from rich.table import Column, Table
@@ -131,7 +131,7 @@ class Report(BaseModel):
         """Read the report of a prepared folder."""
         try:
             return cls.model_validate_json((folder / FILE).read_text(encoding="utf-8"))
-        except (OSError, ValidationError):
+        except (OSError, ValueError):  # not UTF-8, or not a report
             raise MuteError(
                 f"{folder / FILE}: missing or damaged; delete the folder and prepare it again"
             ) from None

@@ -166,10 +166,6 @@ class Pairs:
         target_start = target_ends[row - 1] if row else 0
         return source[source_start : source_ends[row]], target[target_start : target_ends[row]]
 
-    def __reduce__(self) -> tuple[type["Pairs"], tuple[Path]]:
-        """Another process opens the files itself instead of being sent their content."""
-        return Pairs, (self._folder,)
-
     @cached_property
     def lengths(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """How many ids each source and each target has; made once, 8 bytes a pair."""
@@ -212,7 +208,10 @@ class Pairs:
                     f"damaged: delete its folder and run 'mute prepare' again"
                 )
             # A plain view of the map: indexing np.memmap itself is several times slower.
-            arrays[array] = np.asarray(np.load(path, mmap_mode="r"))
+            try:
+                arrays[array] = np.asarray(np.load(path, mmap_mode="r"))
+            except ValueError:  # its header is not one
+                raise _damaged(path) from None
         return _Shard(**arrays)
 
 

@@ -78,7 +78,7 @@ def _listen(place: Place) -> socket.socket:
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     try:
         return socket.create_server((place.host, place.port), family=family, backlog=BACKLOG)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, TypeError) as error:  # no port, or no host, can be called so
         reason = getattr(error, "strerror", None) or error
         raise MuteError(
             f"--host {place.host} --port {place.port}: cannot be had ({reason}); choose another"
@@ -86,5 +86,6 @@ def _listen(place: Place) -> socket.socket:
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"{sentence}\n")
-    sys.stderr.flush()
+    if sys.stderr is not None:  # it is where the shell has closed it
+        sys.stderr.write(f"{sentence}\n")
+        sys.stderr.flush()

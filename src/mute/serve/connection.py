@@ -20,6 +20,8 @@ def punctual(seconds: float) -> type[H11Protocol]:
 
         def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
+            # Writing pauses as soon as anything is left unread, however little that is.
+            transport.set_write_buffer_limits(0)
             self._watch()
 
         def data_received(self, data: bytes) -> None:

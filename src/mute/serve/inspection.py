@@ -11,6 +11,7 @@ from mute.data.batching import pad
 from mute.data.vocabulary import EOS, SPECIALS
 from mute.model.layer import MultiUnitLayer, multi_unit_layers
 from mute.serve.work import Asked
+from mute.translate.render import as_text
 from mute.translate.translator import Translator
 
 DIGITS = 4
@@ -29,13 +30,13 @@ class Inspect(Asked):
             source = [*translator.tokenizer.encode(line, "source"), EOS]
             answers.append(
                 {
-                    "text": translation.text,
+                    "text": as_text(translation),
                     "score": translation.score,
                     "tokens": translation.tokens,
                     "source_tokens": _names(translator, source),
                     "attention": _rounded(torch.tensor(translation.attention or [])),
                     "alternatives": [
-                        {"text": other.text, "score": other.score}
+                        {"text": as_text(other), "score": other.score}
                         for other in translation.alternatives
                     ],
                     "warnings": translation.warnings,

@@ -9,7 +9,7 @@ from typing import Any
 from mute.evaluate.counts import unpack
 from mute.evaluate.significance import compare_counts
 from mute.studies.definitions import Study
-from mute.studies.grid import paired, read_json, results_folder, write_json
+from mute.studies.grid import paired, read_known, results_folder, write_json
 
 FILE = "comparisons.json"
 
@@ -17,7 +17,7 @@ FILE = "comparisons.json"
 def compare_runs(study: Study, task: str) -> None:
     """Compare what is there; of pairs without counts, what was known before stays."""
     file = results_folder(study.name, task) / FILE
-    known = read_json(file) if file.is_file() else {}
+    known = read_known(file)
     found: dict[str, dict[str, Any]] = {}
     for system, baseline, result in paired(study, task):
         name = f"{system}-seed{result['seed']}"

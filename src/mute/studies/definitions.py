@@ -3,7 +3,7 @@
 A study runs on any task, a folder of configs with a file for each of the paper's systems. On the
 paper's own tasks every study has the config's own budget, that is the paper's. On the small tasks,
 those have it too that look at what takes long to settle: `main` and what is made of its models, and
-the order of the units. The others have a smaller one, stated here.
+the order of the units. The others have a smaller one on Multi30k and Tatoeba, stated here.
 """
 
 from collections.abc import Mapping, Sequence

@@ -22,6 +22,8 @@ _EARLY = 1 / 3
 _SPAN = 6.0
 """BLEU below the best at which a curve's figure ends: differences of a point are to be seen."""
 
+_MOST_NAMED_INSIDE = 8
+
 Points = Mapping[float, Spread]
 Drawn = dict[str, tuple["Figure", str]]
 """By file name: a figure and its caption."""
@@ -40,6 +42,11 @@ class Panel:
     """Whether the height of a point is to show its value, not only its distance from others."""
     span: float | None = None
     """How far below the highest point it reaches at the most."""
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether their names would hide the lines."""
+        return len(self.lines) > _MOST_NAMED_INSIDE
 
 
 def can_draw() -> bool:
@@ -172,7 +179,8 @@ def _draw(panels: Sequence[Panel]) -> Figure:
     """Panels side by side."""
     from mute.analysis.drawing import figure
 
-    drawn = figure(6.5 if len(panels) == 1 else 9.5, 3.4)
+    wide = len(panels) > 1 or panels[0].is_crowded
+    drawn = figure(9.5 if wide else 6.5, 3.4)
     for axes, panel in zip(drawn.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _draw_panel(axes, panel)
     return drawn
@@ -181,16 +189,12 @@ def _draw(panels: Sequence[Panel]) -> Figure:
 def _draw_panel(axes: Axes, panel: Panel) -> None:
     from mute.analysis.plots import looks
 
-    spread_out = any(
-        point.deviation for points in panel.lines.values() for point in points.values()
-    )
     every = [x for points in panel.lines.values() for x in points]
-    # Beside one another, so that no line's spread hides another's.
-    shift = (max(every) - min(every)) / 150 if spread_out else 0.0
-    for number, ((name, points), look) in enumerate(
-        zip(panel.lines.items(), looks(), strict=False)
-    ):
-        aside = shift * (number - (len(panel.lines) - 1) / 2)
+    spreading = [name for name, points in panel.lines.items() if _spreads(points)]
+    for (name, points), look in zip(panel.lines.items(), looks(), strict=False):
+        # Beside one another, so that no line's spread hides another's.
+        place = spreading.index(name) - (len(spreading) - 1) / 2 if name in spreading else 0
+        aside = place * (max(every) - min(every)) / 150
         means = [point.mean for point in points.values()]
         deviations = [point.deviation or 0.0 for point in points.values()]
         axes.errorbar(
@@ -213,7 +217,14 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     axes.grid(alpha=0.15)
     axes.spines[["top", "right"]].set_visible(False)
     if panel.lines:
-        axes.legend(frameon=False, fontsize=8)
+        named = axes.legend(frameon=False, fontsize=8)
+        if panel.is_crowded:
+            named.set_loc("upper left")
+            named.set_bbox_to_anchor((1, 1), axes.transAxes)
+
+
+def _spreads(points: Points) -> bool:
+    return any(point.deviation for point in points.values())
 
 
 FIGURES: dict[str, Callable[[Summary, Mapping[str, list[dict[str, Any]]]], Drawn]] = {

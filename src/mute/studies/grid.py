@@ -32,12 +32,18 @@ class Run:
     """One cell of the grid."""
 
     study: str
-    task: str
+    configs: Path
+    """The folder of its task's configs."""
     system: System
     seed: int
     config: Config
     processes: int = 1
     """That train it together."""
+
+    @property
+    def task(self) -> str:
+        """The task's name."""
+        return self.configs.name
 
     @property
     def name(self) -> str:
@@ -121,7 +127,7 @@ def runs_of(
     return [
         Run(
             study.name,
-            folder.name,
+            folder,
             system,
             seed,
             _config(study, folder, system, seed, overrides),
@@ -272,6 +278,15 @@ def read_json(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise MuteError(f"{file}: cannot be read ({error}); delete it to make it anew") from None
     return content
+
+
+def read_known(file: Path) -> dict[str, Any]:
+    """A JSON file of ours; {} if it is not there yet.
+
+    Raises:
+        MuteError: it cannot be read.
+    """
+    return read_json(file) if file.is_file() else {}
 
 
 def write_json(content: object, file: Path) -> None:

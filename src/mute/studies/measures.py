@@ -18,6 +18,7 @@ from torch import Tensor
 
 from mute.config import Config, DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
+from mute.errors import install
 from mute.experiment import sections
 from mute.model.folder import load_model, model_folder, save_model
 from mute.model.fusion import LearnedOrder
@@ -88,6 +89,11 @@ def measure(trained: Trained, tell: Tell) -> None:
     if missing := _without_models(trained.results):
         what = " and ".join(name.replace("_", " ") for name in trained.study.measures)
         tell(f"not measured: {what}, which needs models that are not here: {', '.join(missing)}")
+        return
+    from mute.studies.figures import can_draw  # which reads what is measured here
+
+    if "attention" in trained.study.measures and not can_draw():
+        tell(f"not drawn: attention, which needs matplotlib; {install('plots')} gets it")
         return
     found = Measured()
     for name in trained.study.measures:

@@ -36,11 +36,11 @@ def run_study(
     check_results_are_kept(runs)
     _check_something_is_prepared([run for run in runs if not run.finished()])
     outcome = Runner(jobs, tell).perform(runs)
-    task = runs[0].task
+    configs, task = runs[0].configs, runs[0].task
     if len(outcome.finished) == len(runs):
         measure(Trained(study, task, read_results(study, task)), tell)
     there_is_one = any(read_results(study, task).values())
-    return outcome, make_tables(study, task, tell) if there_is_one else None
+    return outcome, make_tables(study, configs, tell) if there_is_one else None
 
 
 def _check_something_is_prepared(runs: Sequence[Run]) -> None:
@@ -55,20 +55,23 @@ def _check_something_is_prepared(runs: Sequence[Run]) -> None:
         raise refusals[0]
 
 
-def make_tables(study: Study, task: str, tell: Tell) -> Path:
+def make_tables(study: Study, configs: Path, tell: Tell) -> Path:
     """Make tables and figures from the results' files alone; returns the table's file.
+
+    The configs of the task only say what systems are meant to differ in.
 
     Raises:
         MuteError: no run of the study is finished.
     """
-    compare_runs(study, task)
-    summary = summarise(study, task)
+    compare_runs(study, configs.name)
+    summary = summarise(study, configs)
+    folder = results_folder(study.name, configs.name)
     if not summary.rows:
-        raise MuteError(f"{results_folder(study.name, task)}: no run of this study is finished yet")
+        raise MuteError(f"{folder}: no run of this study is finished yet")
     captions = {}
     if figures.can_draw():
         captions = figures.write_figures(study, summary)
     elif study.figures:
         tell(f"no figures: matplotlib is not installed; {install('plots')} gets it")
     write_tables(study, summary, captions)
-    return results_folder(study.name, task) / MARKDOWN
+    return folder / MARKDOWN

@@ -19,7 +19,7 @@ from mute.studies.grid import (
     WITHOUT_EFFECT,
     as_today,
     batches_per_step,
-    read_json,
+    read_known,
     read_results,
     results_folder,
     runs_of,
@@ -111,13 +111,14 @@ def spread(values: Iterable[float]) -> Spread | None:
     return Spread(statistics.mean(known), deviation)
 
 
-def summarise(study: Study, task: str) -> Summary:
-    """All that the results' files say of a study."""
+def summarise(study: Study, configs: Path | str) -> Summary:
+    """All that the results' files say of a study on a task, which its folder of configs names."""
+    task = Path(configs).name
     folder = results_folder(study.name, task)
     results = read_results(study, task)
-    compared = _read(folder / comparisons.FILE)
-    measured = measures.up_to_date(_read(folder / measures.FILE), results)
-    declared = _declared(study, task)
+    compared = read_known(folder / comparisons.FILE)
+    measured = measures.up_to_date(read_known(folder / measures.FILE), results)
+    declared = _declared(study, str(configs))
     rows = [
         _row(
             system,
@@ -143,10 +144,6 @@ def summarise(study: Study, task: str) -> Summary:
         _in_order(test["signature"] for result in every for test in result["tests"].values()),
         _in_order(str(result["commit"]) for result in every),
     )
-
-
-def _read(file: Path) -> dict[str, Any]:
-    return read_json(file) if file.is_file() else {}
 
 
 def _in_order(values: Iterable[str]) -> list[str]:
@@ -241,19 +238,18 @@ def _mixed(results: Sequence[dict[str, Any]], expected: Iterable[str] = ()) -> l
 def _declared(study: Study, task: str) -> dict[str, set[str]]:
     """By system, the settings in which it is meant to differ from its baseline, by the configs.
 
-    Those of a task that is not here are not known: then nothing can be said of any system.
+    Of a system whose config is not here, nor its baseline's, nothing is known.
     """
-    try:
-        runs = runs_of(study, task, seeds=study.seeds[:1])
-    except MuteError:
-        return {}
-    configs = {run.system.name: run.config.model_dump(mode="json") for run in runs}
-    return {
-        run.system.name: set(
-            differences(configs[study.baseline_of(run.system)], configs[run.system.name], ())
-        )
-        for run in runs
-    }
+    declared = {}
+    for system in study.systems_for(Path(task).name):
+        baseline = study.baseline_of(system)
+        try:
+            runs = runs_of(study, task, study.seeds[:1], systems=[baseline, system.name])
+        except MuteError:
+            continue
+        configs = {run.system.name: run.config.model_dump(mode="json") for run in runs}
+        declared[system.name] = set(differences(configs[baseline], configs[system.name], ()))
+    return declared
 
 
 def _further_row(row: dict[str, Any], baseline: Scores) -> Row:

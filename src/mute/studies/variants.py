@@ -10,7 +10,7 @@ from mute.config import DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
 from mute.model.folder import load_model, save_model
 from mute.result import HYPOTHESES, references_of, score_tests, translate_and_score
-from mute.studies.grid import read_json, write_json
+from mute.studies.grid import read_known, write_json
 from mute.train.average import average_checkpoints
 from mute.train.checkpoint import checkpoints
 from mute.translate.loading import load
@@ -26,7 +26,7 @@ def of_last_checkpoints(run: Path, data: DataConfig, training: TrainConfig) -> d
     """The scores of the last checkpoints' average, which becomes a model folder beside the best."""
     folder, record = run / f"average-{LAST}", run / f"average-{LAST}.json"
     saved = checkpoints(run / "checkpoints")[-LAST:]
-    known = _read(record)
+    known = read_known(record)
     if known.get("last") != saved[-1].name:
         best, weights = load_model(run), average_checkpoints(run, len(saved))
         save_model(folder, best.network.config, weights, best.tokenizer, best.max_length)
@@ -43,7 +43,7 @@ def with_tuned_length(
 ) -> dict[str, Any]:
     """The scores of the best model with the length penalty that is best on the development set."""
     record = run / "tuned.json"
-    known, of = _read(record), {"step": best_step, "tests": _tests(data)}
+    known, of = read_known(record), {"step": best_step, "tests": _tests(data)}
     if known.get("of") != of:
         translator = load(run)
         penalties = sorted({training.length_penalty, *LENGTH_PENALTIES})
@@ -81,10 +81,6 @@ def dev_bleu(translator: Translator, data: DataConfig, training: TrainConfig) ->
 def _tests(data: DataConfig) -> Any:
     """The test sets of a config, which may change when training is done, as may their text."""
     return [data.model_dump(mode="json")["test"], references_of(data)]
-
-
-def _read(record: Path) -> dict[str, Any]:
-    return read_json(record) if record.is_file() else {}
 
 
 def _without_of(known: dict[str, Any]) -> dict[str, Any]:

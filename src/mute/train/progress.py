@@ -59,7 +59,7 @@ class Progress(Silence):
 
         self._log = (run / LOG).open("a", encoding="utf-8")
         self._board = SummaryWriter(str(run / "tensorboard"), purge_step=step + 1)
-        self._console = Console(stderr=True, soft_wrap=True)
+        self._console = Console(stderr=True, emoji=False, soft_wrap=True)
         self._bar = Bar(
             TextColumn("step"),
             MofNCompleteColumn(table_column=Column(no_wrap=True)),

@@ -29,7 +29,7 @@ class LineProgress:
     """
 
     def __init__(self, *, visible: bool) -> None:
-        self._console = Console(stderr=True, soft_wrap=True)
+        self._console = Console(stderr=True, emoji=False, soft_wrap=True)
         self._bar = Progress(
             TextColumn("lines"),
             MofNCompleteColumn(),

@@ -132,8 +132,8 @@ def survey(job: Job) -> Content:
     Raises:
         MuteError: as `Job.rows`.
     """
-    content = Content()
-    for _, block in job.blocks():
+    content, rows = Content(), job.rows()
+    while block := list(islice(rows, job.lines_at_once)):
         content.add(block)
     return content
 

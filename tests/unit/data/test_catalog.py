@@ -1,3 +1,4 @@
+import errno
 import gzip
 import os
 from hashlib import sha256
@@ -146,3 +147,14 @@ def test_a_data_folder_in_the_home_of_nobody_is_told(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("MUTE_DATA", "~nobody-of-this-name/text")
     with pytest.raises(MuteError, match="MUTE_DATA: ~nobody-of-this-name/text: "):
         data_folder()
+
+
+def test_a_folder_that_may_not_be_written_is_not_taken_for_a_failed_download(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(PermissionError):
+        download("small", tmp_path)

@@ -422,8 +422,25 @@ def test_a_lost_report_is_told_where_it_is_wanted_and_keeps_nobody_from_training
     prepare(config(), processes=1)
     Path("out/prepared/report.json").unlink()
     assert len(load_prepared(config()).train) == 36
-    with pytest.raises(MuteError, match=r"report\.json: missing or damaged; delete the folder"):
-        prepare(config(), processes=1)
+    for _ in range(2):
+        with pytest.raises(MuteError, match=r"report\.json: missing or damaged; delete the folder"):
+            prepare(config(), processes=1)
+        Path("out/prepared/report.json").write_bytes(b"\xff")
+
+
+def test_development_text_that_is_no_text_any_more_is_told() -> None:
+    prepare(config(), processes=1)
+    Path("out/prepared/dev.source").write_bytes(b"a\xff\n")
+    with pytest.raises(MuteError, match=r"dev\.source: damaged, not UTF-8 at byte 1; delete"):
+        load_prepared(config())
+
+
+@pytest.mark.parametrize("folder", [".", "out/.."])
+def test_a_folder_without_a_name_of_its_own_is_refused_and_left_alone(folder: str) -> None:
+    before = sorted(Path().iterdir())
+    with pytest.raises(MuteError, match=r"data\.prepared should be a folder of its own"):
+        prepare(config(prepared=folder), processes=1)
+    assert sorted(Path().iterdir()) == before
 
 
 def test_the_digest_tells_other_text_and_another_tokenizer() -> None:
@@ -461,8 +478,9 @@ def test_what_someone_else_put_into_the_folder_is_no_obstacle_to_using_it() -> N
     assert load_prepared(config()).digest == before
 
 
-def test_a_damaged_manifest_is_told() -> None:
+@pytest.mark.parametrize("damaged", [b"", b"\xff"])
+def test_a_damaged_manifest_is_told(damaged: bytes) -> None:
     prepare(config(), processes=1)
-    Path("out/prepared/manifest.json").write_text("")
+    Path("out/prepared/manifest.json").write_bytes(damaged)
     with pytest.raises(MuteError, match=r"manifest\.json: damaged, or of another version of mute"):
         prepare(config(), processes=1)

@@ -1,5 +1,4 @@
 import json
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -110,10 +109,12 @@ def test_a_pair_is_a_view_of_the_file_and_cannot_be_changed(folder: Path) -> Non
         source[0] = 1
 
 
-def test_another_process_gets_the_folder_not_the_content(folder: Path) -> None:
-    pickled = pickle.dumps(Pairs(folder))
-    assert len(pickled) < 500
-    assert content(pickle.loads(pickled)) == PAIRS
+def test_a_file_whose_beginning_is_damaged_is_told(folder: Path) -> None:
+    path = sorted(folder.glob("*.source.npy"))[0]
+    whole = path.read_bytes()
+    path.write_bytes(bytes(10) + whole[10:])
+    with pytest.raises(MuteError, match=rf"{path.name}: damaged; delete its folder"):
+        Pairs(folder)
 
 
 def test_a_file_cut_short_or_missing_is_told(folder: Path) -> None:

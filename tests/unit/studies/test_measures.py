@@ -5,8 +5,9 @@ import torch
 
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import build
-from mute.studies import measures
-from mute.studies.measures import _mean_weights, _ordered
+from mute.studies import figures, measures
+from mute.studies.definitions import find_study
+from mute.studies.measures import Trained, _mean_weights, _ordered, measure
 from tests.unit.model.oracle import small
 
 
@@ -30,3 +31,18 @@ def test_a_trained_model_gets_the_order_that_is_to_be_tried(
     learned = [fusion for fusion in fusions if isinstance(fusion, LearnedOrder)]
     assert len(learned) == 2
     assert all(fusion.order() == [2, 0, 1] for fusion in learned)
+
+
+@pytest.mark.parametrize("drawable", [True, False])
+def test_without_matplotlib_no_attention_is_drawn_nor_taken_for_drawn(
+    drawable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(figures, "can_draw", lambda: drawable)
+    monkeypatch.setitem(measures.MEASURES, "attention", lambda *_: None)
+    told: list[str] = []
+    measure(Trained(find_study("case"), "toy", {}), told.append)
+    assert [each.split(";")[0] for each in told] == (
+        [] if drawable else ["not drawn: attention, which needs matplotlib"]
+    )
+    assert Path("results/case/toy/measures.json").is_file() is drawable

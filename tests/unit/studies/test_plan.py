@@ -16,7 +16,7 @@ def planned_run(system: str, seed: int) -> Run:
     data = {"source": "en", "target": "de", "prepared": "x", "train": [TEXT], "dev": TEXT}
     training = {"run": f"{system}-{seed}", "seed": seed, "steps": 12}
     config = Config.model_validate({"data": data, "train": training})
-    return Run("pair", "toy", System(system, system, "toy"), seed, config)
+    return Run("pair", Path("toy"), System(system, system, "toy"), seed, config)
 
 
 @pytest.fixture

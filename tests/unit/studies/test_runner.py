@@ -21,7 +21,8 @@ from mute.studies.runner import (
 
 def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = [
-        Run("main", "toy", System(name, name, name), 1, Config()) for name in ("a", "b", "c", "d")
+        Run("main", Path("toy"), System(name, name, name), 1, Config())
+        for name in ("a", "b", "c", "d")
     ]
     trained = {id(run.config): Path("runs", run.name) for run in runs if run.system.name in "bd"}
     monkeypatch.setattr(runner, "find_twin", lambda config, _: trained.get(id(config)))
@@ -44,7 +45,7 @@ def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) ->
 def test_how_a_run_without_a_result_ended(
     status: int, asked: bool, said: str, how: str, tmp_path: Path
 ) -> None:
-    run = Run("none", "toy", System("a", "a", "a"), 1, Config())
+    run = Run("none", Path("toy"), System("a", "a", "a"), 1, Config())
     (tmp_path / OUTPUT).write_text(said)
     process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({status})"])
     process.wait()

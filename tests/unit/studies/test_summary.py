@@ -168,27 +168,28 @@ def test_runs_of_more_and_fewer_processes_in_one_row_are_told() -> None:
     assert "differ in more than the seed: processes × train.accumulate." in table
 
 
-def test_a_system_that_was_trained_otherwise_than_its_baseline_is_told_and_earns_no_dagger() -> (
-    None
-):
+@pytest.mark.parametrize("folder", ["configs/toy", "elsewhere/toy"])
+def test_a_system_that_was_trained_otherwise_than_its_baseline_is_told_and_earns_no_dagger(
+    folder: str,
+) -> None:
+    """Also of a task that lies elsewhere, and that has not all systems of the study."""
     text = "{source: a.en, target: a.de}"
     data = f"{{source: en, target: de, prepared: x, train: [{text}], dev: {text}}}"
     of_seq = f"model: {{units: 4}}\ndata: {data}\ntrain: {{run: r, warmup: 500}}"
-    Path("configs/toy").mkdir(parents=True)
-    Path("configs/toy/x.yaml").write_text(of_seq)
-    Path("configs/toy/y.yaml").write_text("extends: x.yaml\nmodel: {units: 1}")
-    study = replace(
-        STUDY, systems=(System("relative", "+ Relative", "y"), System("seq", "Seq", "x"))
-    )
+    Path(folder).mkdir(parents=True)
+    Path(folder, "x.yaml").write_text(of_seq)
+    Path(folder, "y.yaml").write_text("extends: x.yaml\nmodel: {units: 1}")
+    systems = (System("relative", "+ Relative", "y"), System("seq", "Seq", "x"))
+    study = replace(STUDY, systems=(*systems, System("bias", "Bias", "absent")))
     for system in ("relative", "seq"):
-        (run,) = runs_of(study, "toy", [1], systems=[system])
+        (run,) = runs_of(study, folder, [1], systems=[system])
         config = run.config.model_dump(mode="json")
         result("made-up", system, 1, 40.0, {"t16": 40.0}, config=config)
     comparison("made-up", "seq", "t16", 1.0, [0.001])
-    assert "40.00††" in markdown(study, summarise(study, "toy"))
+    assert "40.00††" in markdown(study, summarise(study, folder))
     config["train"]["warmup"] = 77
     result("made-up", "seq", 1, 40.0, {"t16": 40.0}, config=config, batches_per_step=4)
-    table = markdown(study, summarise(study, "toy"))
+    table = markdown(study, summarise(study, folder))
     assert "††" not in table.split("BLEU of the")[0]
     assert (
         "Beware: Seq and its baseline differ in more than they should, so there are no daggers: "
@@ -296,6 +297,25 @@ def test_spreads_do_not_lie_on_one_another() -> None:
     assert first.get_segments()[0][0, 0] < second.get_segments()[0][0, 0]
 
 
+def test_lines_without_a_spread_stand_where_they_belong_and_many_names_beside_them() -> None:
+    names = [f"s{number}" for number in range(9)]
+    study = replace(STUDY, systems=tuple(System(name, name, "x") for name in names))
+    curve = [{"step": 1000 * n, "bleu": 40.0 + n} for n in (4, 5, 6)]
+    for name in names:
+        result("made-up", name, 1, 40.0, {"t": 30.0}, curve=curve)
+    better = [{**point, "bleu": point["bleu"] + 1} for point in curve]
+    result("made-up", "s0", 2, 40.0, {"t": 30.0}, curve=better)
+    summary = summarise(replace(study, baseline="s0"), "toy")
+    ((figure, _),) = curves(summary, read_results(study, "toy")).values()
+    (axes,) = figure.axes
+    at = [np.asarray(each.lines[0].get_xdata()).tolist() for each in axes.containers]  # type: ignore[attr-defined]
+    assert all(each == at[0] for each in at)
+    legend = axes.get_legend()
+    assert legend is not None
+    figure.draw_without_rendering()
+    assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+
+
 def test_curves_leave_out_where_all_rise_alike_and_show_the_spread_over_seeds() -> None:
     curve = [{"step": 1000 * n, "bleu": 10.0 * n} for n in range(1, 7)]
     shifted = [{**point, "bleu": point["bleu"] + 2} for point in curve]
@@ -344,7 +364,7 @@ def test_weights_are_shown_where_there_are_several_units() -> None:
     result("made-up", "seq", 1, 40.0, {"t": 30.0}, units={"encoder": [ordered, ordered]})
     result("made-up", "late", 1, 40.0, {"t": 30.0}, units={"encoder": [layer, layer]})
     study = Study("made-up", "weights", STUDY.systems, figures=("weights",))
-    table = make_tables(study, "toy", lambda _: None).read_text()
+    table = make_tables(study, Path("toy"), lambda _: None).read_text()
     assert "](alpha.png)" in table
     assert "](coefficients.png)" in table
     drawn = weights(summarise(study, "toy"), read_results(study, "toy"))

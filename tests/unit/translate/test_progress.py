@@ -19,10 +19,12 @@ def test_the_live_line_shows_lines_and_speed(
         seconds = 14.0
         progress.watch(7000, 11_000)
         progress.tell("mute: text:1: [bold] is no markup")
+        progress.tell("mute: text:100: is no picture")
     shown = capsys.readouterr().err
     assert "7000/11000" in shown
     assert "500.0 lines/s 0:00:08" in shown
     assert "mute: text:1: [bold] is no markup\n" in shown
+    assert "mute: text:100: is no picture\n" in shown
 
 
 def test_a_text_of_unknown_length_has_no_end(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,33 @@
+import asyncio
+
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.server import ServerState
+
+from mute.serve.connection import punctual
+
+
+@pytest.mark.parametrize("left", [1, 1 << 16])
+def test_who_leaves_anything_unread_is_cut_off(left: int) -> None:
+    """However little it is beyond what the system holds for a client."""
+
+    async def serve() -> bool:
+        loop = asyncio.get_running_loop()
+        config, state = uvicorn.Config(FastAPI(), log_level="critical"), ServerState()
+        config.load()
+        protocol = punctual(0.2)(config, state, {})
+        server = await loop.create_server(lambda: protocol, "127.0.0.1", 0)
+        _, client = await asyncio.open_connection(*server.sockets[0].getsockname())
+        client.transport.pause_reading()  # type: ignore[attr-defined]
+        await asyncio.sleep(0.05)
+        transport = protocol.transport
+        while transport.get_write_buffer_size() < left:
+            transport.write(b"x" * 1024)
+        await asyncio.sleep(0.5)
+        lost = transport.get_write_buffer_size() == 0 and protocol not in state.connections
+        server.close()
+        client.transport.abort()
+        return lost
+
+    assert asyncio.run(serve())
