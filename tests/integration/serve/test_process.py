@@ -30,12 +30,14 @@ def started(model: Path, *options: str) -> Iterator[Running]:
     command = [sys.executable, "-m", "mute", "serve", str(model), "--port", "0", "--threads", "1"]
     process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    said = process.stderr.readline()
-    address = said.rpartition(" ")[2].strip()
-    assert address.startswith("http://127.0.0.1:"), said
-    yield Running(process, address)
-    process.kill()
-    process.communicate()
+    try:
+        said = process.stderr.readline()
+        address = said.rpartition(" ")[2].strip()
+        assert address.startswith("http://127.0.0.1:"), said
+        yield Running(process, address)
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture
