@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 setup: $(READY)
 
 # Rebuilt only when what is installed changes; otherwise `make setup` has nothing to do.
-$(READY): pyproject.toml setup.py constraints.txt $(wildcard src/mute/model/kernels/*.[ch])
+$(READY): pyproject.toml setup.py constraints.txt $(wildcard src/mute/*.c src/mute/model/kernels/*.[ch])
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[dev]'

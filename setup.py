@@ -16,7 +16,8 @@ THREADS = [] if sys.platform == "darwin" else ["-fopenmp"]
 # By the floats that a register holds, what tells the compiler of it. All are compiled, and the one
 # that suits the CPU is loaded: who installs mute may not be who runs it.
 REGISTERS: dict[int, list[str]] = {4: []}
-if platform.machine() in ("x86_64", "AMD64"):
+X86 = platform.machine() in ("x86_64", "AMD64")
+if X86:
     REGISTERS[8] = ["-mavx2", "-mfma"]
     REGISTERS[16] = [*REGISTERS[8], "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"]
 
@@ -31,18 +32,19 @@ class BuildApart(build_ext):
         build_ext.build_extension(apart, ext)
 
 
-setup(
-    cmdclass={"build_ext": BuildApart},
-    ext_modules=[
-        Extension(
-            f"mute.model.kernels._lanes{lanes}",
-            sources=[str(KERNELS / f"{name}.c") for name in NAMES],
-            depends=[*map(str, KERNELS.glob("*.h")), "setup.py"],
-            define_macros=[("LANES", str(lanes))],
-            extra_compile_args=[*OPTIONS, *THREADS, *flags],
-            extra_link_args=THREADS,
-            optional=True,
-        )
-        for lanes, flags in REGISTERS.items()
-    ],
-)
+EXTENSIONS = [
+    Extension(
+        f"mute.model.kernels._lanes{lanes}",
+        sources=[str(KERNELS / f"{name}.c") for name in NAMES],
+        depends=[*map(str, KERNELS.glob("*.h")), "setup.py"],
+        define_macros=[("LANES", str(lanes))],
+        extra_compile_args=[*OPTIONS, *THREADS, *flags],
+        extra_link_args=THREADS,
+        optional=True,
+    )
+    for lanes, flags in REGISTERS.items()
+]
+if X86 and sys.platform == "linux":  # where PyTorch has MKL
+    EXTENSIONS.append(Extension("mute._mkl", sources=["src/mute/mkl.c"], optional=True))
+
+setup(cmdclass={"build_ext": BuildApart}, ext_modules=EXTENSIONS)

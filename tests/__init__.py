@@ -1,0 +1,3 @@
+"""The tests; what they import of mute comes before torch, as it does in the commands."""
+
+import mute  # noqa: F401

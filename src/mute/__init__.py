@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mute.mkl import use_wide_registers
+
 if TYPE_CHECKING:
     from mute.config import Config, ModelConfig, UnitsConfig
     from mute.configfile import load_config
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from mute.translate.loading import load
 
 __version__ = "0.1.0.dev0"
+
+use_wide_registers()  # here, since nothing of mute can import torch before
 
 # Loaded when first used: `import mute` and `mute --help` must not wait for torch.
 _HOMES = {

@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "mute"
 
 # Each may import itself and what stands before it.
 LINE = [
+    "mkl",
     "errors",
     "files",
     "languages",
