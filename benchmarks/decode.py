@@ -17,6 +17,9 @@ results/bench/decode.json, and from that alone decode.md beside it; `--render` o
 latter anew. `--quick` looks at the main figures and keeps nothing.
 """
 
+import mute  # noqa: F401 (before torch: see mute.mkl)
+
+# isort: split
 import argparse
 import json
 import os

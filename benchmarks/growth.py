@@ -14,6 +14,9 @@ of matrices, the share falls. Writes results/bench/growth.json, and from that al
 figure for each axis beside it; `--render` only makes the latter anew.
 """
 
+import mute  # noqa: F401 (before torch: see mute.mkl)
+
+# isort: split
 import argparse
 import json
 import os

@@ -7,6 +7,9 @@ Transformer-Base, beam 4, 30 steps, for 30 sentences at once and one, in float32
 results/bench/profiles.json: the share of each operation in the time of the processor.
 """
 
+import mute  # noqa: F401 (before torch: see mute.mkl)
+
+# isort: split
 import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
