@@ -99,8 +99,11 @@ def _tokens_per_batch(trial: Trial) -> float:
 
 def library_to_lend() -> str | None:
     """What has MKL use AVX-512, where it would not by itself."""
-    made_by_amd = "AuthenticAMD" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    return find_library() if made_by_amd else None
+    library = find_library()
+    if library is None:  # also where there is no such file
+        return None
+    cpu = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return library if "AuthenticAMD" in cpu and "avx512f" in cpu else None
 
 
 def lent(library: str, speed: Callable[[Trial], Speed], trial: Trial) -> Speed:

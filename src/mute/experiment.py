@@ -57,10 +57,10 @@ def train(config: Config) -> TrainState:
 def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
     data, training = sections(config)
     run, tokenizer = Path(training.run), prepared.tokenizer
-    model = group.together(lambda: _new_model(config, training, tokenizer))
+    model = group.together(lambda: _new_model(config, training, tokenizer, group.device))
     stream = group.together(lambda: batch_stream(prepared, data, training))
     measure = group.together(lambda: validator(prepared, data, training))
-    trainer = Trainer(model.to(group.device), training, group, stream, line_namer(prepared.train))
+    trainer = Trainer(model, training, group, stream, line_namer(prepared.train))
     group.lead(lambda: check_run_folder(run, config, prepared.digest))
     complaints = trainer.resume()
     # Only now: a config that could not start, or go on, may be mended.
@@ -77,16 +77,18 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
     return state
 
 
-def _new_model(config: Config, training: TrainConfig, tokenizer: Tokenizer) -> Transformer:
+def _new_model(
+    config: Config, training: TrainConfig, tokenizer: Tokenizer, device: torch.device
+) -> Transformer:
     """The model with the weights that its training starts from."""
     torch.manual_seed(training.seed)  # before it is built: its start is part of a run
     sizes = tokenizer.source_size, tokenizer.target_size
     parameters = parameter_count(config.model, sizes)
     with telling_of_memory(f"out of memory for a model of {parameters:,} parameters; shrink it"):
         model = build(config.model, sizes)
-    if training.start_from and not checkpoints(Path(training.run) / "checkpoints"):
-        start_from(model, tokenizer, training.start_from)
-    return model
+        if training.start_from and not checkpoints(Path(training.run) / "checkpoints"):
+            start_from(model, tokenizer, training.start_from)
+        return model.to(device)
 
 
 def sections(config: Config) -> tuple[DataConfig, TrainConfig]:

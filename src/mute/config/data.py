@@ -113,7 +113,8 @@ class DataConfig(Strict):
     """Keep the first of equal training pairs."""
     sampling: Probability = 0.0
     """Subword regularisation of both sides: the rate of BPE-dropout, or, with sentencepiece's
-    unigrams, each word's chance of another split. A word has 64 ways to be cut, drawn once."""
+    unigrams, each word's chance of another split. A word of up to 8 pieces has 64
+    ways to be cut, drawn once."""
 
     @model_validator(mode="after")
     def _chinese_is_there_to_be_split(self) -> Self:

@@ -75,7 +75,7 @@ class ModelConfig(UnitsConfig):
     dropout: Probability = 0.1
     """On the embeddings and on every sub-layer's output."""
     attention_dropout: Probability = 0.0
-    """On the weights of attention; units of another kind have none."""
+    """On the weights of attention; convolution units have it in cross-attention alone."""
     activation_dropout: Probability = 0.0
     """Between the two halves of a feed-forward network."""
     sinusoidal_positions: bool = True

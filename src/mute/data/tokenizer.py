@@ -140,7 +140,8 @@ class Tokenizer(ABC):
     def sample(self, ids: Sequence[int], side: Side, rate: float, seed: int) -> list[int]:
         """Other ids for the same text: the subword regularisation of training.
 
-        A word has 64 ways to be cut, drawn once and for all, one of which is chosen each time.
+        A word has 64 ways to be cut, drawn once and for all, one of which is chosen each time; one
+        of more than 8 pieces is cut anew.
 
         Args:
             ids: what `encode` returned.

@@ -28,9 +28,16 @@ _KINDS: dict[str, type["Units"]] = {}
 
 
 def register_unit(name: str) -> Callable[[type["Units"]], type["Units"]]:
-    """Make a kind of unit known to configs by `name`."""
+    """Make a kind of unit known to configs by `name`.
+
+    Raises:
+        MuteError: another kind has it.
+    """
 
     def register(kind: type["Units"]) -> type["Units"]:
+        known = _KINDS.get(name, kind)
+        if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
+            raise MuteError(f"there is a unit called '{name}' already; give yours another name")
         _KINDS[name] = kind
         return kind
 
@@ -43,8 +50,7 @@ def make_units(model: ModelConfig, units: UnitsConfig, *, decoder: bool) -> "Uni
     Raises:
         MuteError: there is no such kind, or a module of MUTE_PLUGINS cannot be imported.
     """
-    if units.unit not in _KINDS:
-        _import_plugins()
+    _import_plugins()
     if units.unit not in _KINDS:
         known = ", ".join(sorted(_KINDS))
         raise MuteError(
@@ -58,6 +64,8 @@ def _import_plugins() -> None:
     for module in filter(None, os.environ.get("MUTE_PLUGINS", "").split(",")):
         try:
             importlib.import_module(module.strip())
+        except MuteError as error:
+            raise MuteError(f"MUTE_PLUGINS: {module.strip()}: {error}") from None
         except Exception as error:  # whatever another's code may raise
             raise MuteError(
                 f"MUTE_PLUGINS: {module.strip()} cannot be imported ({error}); is it installed, or "

@@ -175,6 +175,8 @@ def output_loss(
         the smoothed loss, which is what is trained on, and the plain negative log-likelihood,
         whose mean is the logarithm of the perplexity; two scalars, means over the passes
     """
+    if not torch.is_grad_enabled():  # what `apply` does not say to `forward`
+        states, weight, bias = states.detach(), weight.detach(), bias.detach()
     sums = _OutputLoss.apply(  # type: ignore[no-untyped-call]
         states, weight, bias, labels, smoothing, r_drop
     )

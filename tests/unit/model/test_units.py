@@ -137,6 +137,10 @@ def test_units_of_ones_own_are_found_in_the_modules_that_are_named(
         "register_unit('mine')(type('Mine', (ConvolutionUnits,), {}))\n"
     )
     (tmp_path / "broken_units.py").write_text("1 / 0\n")
+    (tmp_path / "hidden_units.py").write_text(
+        "from mute.model.units import Units, register_unit\n"
+        "register_unit('attention')(type('Mine', (Units,), {}))\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delenv("MUTE_PLUGINS", raising=False)
     with pytest.raises(MuteError, match=r"no unit called 'mine'.* MUTE_PLUGINS names the module"):
@@ -144,5 +148,8 @@ def test_units_of_ones_own_are_found_in_the_modules_that_are_named(
     monkeypatch.setenv("MUTE_PLUGINS", "broken_units")
     with pytest.raises(MuteError, match=r"broken_units cannot be imported \(division by zero\)"):
         build(small(unit="mine"), 13)
+    monkeypatch.setenv("MUTE_PLUGINS", "hidden_units")
+    with pytest.raises(MuteError, match=r"hidden_units: there is a unit called 'attention' alr"):
+        build(small(), 13)
     monkeypatch.setenv("MUTE_PLUGINS", "my_units,")
     assert type(first_units(small(unit="mine"))).__name__ == "Mine"

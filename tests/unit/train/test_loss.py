@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 import torch
 from torch import Tensor
@@ -90,10 +93,15 @@ def test_r_drop_adds_the_divergence_of_two_passes(
         torch.testing.assert_close(mine, oracle)
 
 
-def test_without_gradients_only_the_sums_are_made() -> None:
-    tensors, labels = given()
-    with torch.inference_mode():
-        ours, likelihood = output_loss(*tensors, labels, 0.0)
+@pytest.mark.parametrize("without", [torch.inference_mode, torch.no_grad])
+def test_without_gradients_only_the_sums_are_made(
+    without: Callable[[], AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (states, weight, bias), labels = given()
+    assert weight.requires_grad
+    monkeypatch.delattr(loss, "_add_product")  # no gradient can be made
+    with without():
+        ours, likelihood = output_loss(states, weight, bias, labels, 0.0)
     assert ours == likelihood > 0
 
 
