@@ -150,11 +150,14 @@ def _no_model(path: Path, reason: str | None) -> str:
         return f"{folder}: is no model itself, but {below[0].parent} is one"
     runs = [above.parent for above in (folder, folder.parent) if above.name == "checkpoints"]
     if runs:
-        return f"{folder}: a checkpoint is no model; `mute average {runs[0]}` makes one of the last"
+        return (
+            f"{folder}: a checkpoint is no model; "
+            f"`mute average {runs[0]} --last 1` makes one of the last"
+        )
     if (folder / "config.yaml").is_file() or (folder / "checkpoints").is_dir():
         return (
             f"{folder}: has no validated model yet: wait for its first validation, or "
-            f"`mute average {folder}` makes one of its checkpoints"
+            f"`mute average {folder} --last 1` makes one of its last checkpoint"
         )
     return (
         f"{path}: cannot be read ({reason}); a model is a folder that `mute train` wrote, with "

@@ -106,13 +106,12 @@ def units(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Draw
         for count, row in rows.items()
         if "tokens/s" in row.measured
     }
+    shown = "BLEU"
     if speeds:
         lines = {"beam 4, batches of 30": speeds}
         panels.append(Panel("units", "target tokens/s", lines, every_x_named=True, from_zero=True))
-    caption = (
-        "BLEU and translation speed by the number of units in each encoder layer (Figure 2 of the "
-        "paper)."
-    )
+        shown = "BLEU and translation speed"
+    caption = f"{shown} by the number of units in each encoder layer (Figure 2 of the paper)."
     return {"units.png": (_draw(panels), caption)}
 
 

@@ -22,7 +22,9 @@ from mute.errors import install
 from mute.experiment import sections
 from mute.model.folder import load_model, model_folder, save_model
 from mute.model.fusion import LearnedOrder
+from mute.model.layer import multi_unit_layers
 from mute.model.transformer import Transformer
+from mute.result import RESULT
 from mute.runtime import choose_device
 from mute.studies.definitions import SEQ, Study
 from mute.studies.grid import RUNS, read_json, results_folder, write_json
@@ -88,7 +90,10 @@ def measure(trained: Trained, tell: Tell) -> None:
         return
     if missing := _without_models(trained.results):
         what = " and ".join(name.replace("_", " ") for name in trained.study.measures)
-        tell(f"not measured: {what}, which needs models that are not here: {', '.join(missing)}")
+        tell(
+            f"not measured: {what}, which needs models that are not here, or are of another run "
+            f"now: {', '.join(missing)}"
+        )
         return
     from mute.studies.figures import can_draw  # which reads what is measured here
 
@@ -131,8 +136,20 @@ def _fingerprints(results: Results) -> dict[str, list[Any]]:
 
 def _without_models(results: Results) -> list[str]:
     """The folders of runs whose results are here and whose models are not."""
-    folders = [_run(result)[0] for each in results.values() for result in each]
-    return [str(folder) for folder in folders if model_folder(folder) == folder]
+    runs = [(_run(result)[0], result) for each in results.values() for result in each]
+    return [str(folder) for folder, result in runs if not _is_of(folder, result)]
+
+
+def _is_of(folder: Path, result: dict[str, Any]) -> bool:
+    """Whether a folder has the model of a result, and not that of a run made anew since."""
+    own = folder / RESULT
+    if model_folder(folder) == folder or not own.is_file():
+        return False
+    left = read_json(own)
+    both = left["tests"].keys() & result["tests"].keys()  # test sets may be added, or taken back
+    return bool(left["best"] == result["best"]) and all(
+        left["tests"][test]["hypotheses"] == result["tests"][test]["hypotheses"] for test in both
+    )
 
 
 def _run(result: dict[str, Any]) -> tuple[Path, DataConfig, TrainConfig]:
@@ -247,9 +264,9 @@ def _rounded(run: Path) -> Translator:
 
 @torch.no_grad()
 def _ordered(run: Path, order: tuple[int, ...]) -> Translator:
-    """A trained model with the units of every layer in a given order."""
+    """A trained model with the units of every encoder layer in a given order."""
     model, tokenizer, max_length = load_model(run)
-    for layer in model.multi_unit_layers():
+    for layer in multi_unit_layers(model.encoder.layers):
         if isinstance(layer.fusion, LearnedOrder):
             layer.fusion.matrix.zero_()
             layer.fusion.matrix[list(order), range(len(order))] = 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mute.config import Config
 from mute.data.prepared import vocabulary_sizes
+from mute.errors import MuteError
 from mute.experiment import sections
 from mute.model.parameters import parameter_count
 from mute.studies.definitions import PAPER_TASKS
@@ -35,11 +36,14 @@ class Planned:
     """Whether the vocabulary is not prepared yet, and the parameters so a guess."""
     hours: float | None
     """Of training alone, at the speed of this machine; None if it was not measured."""
+    problem: str = ""
+    """Why it cannot be measured here, if it was to be."""
 
 
 def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
     """Look at every run; with `measure`, time a few steps of each system with a run to do."""
     whole: dict[str, float | None] = {}  # hours by system: a seed changes nothing in them
+    problems: dict[str, str] = {}
     planned = []
     for run in runs:
         data, training = sections(run.config)
@@ -47,7 +51,10 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
         state, share = _state(run, training.steps)
         system = run.system
         if measure and known and share > 0 and system.name not in whole:
-            whole[system.name] = _hours(run.config)
+            try:
+                whole[system.name] = _hours(run.config)
+            except MuteError as error:  # the others can be planned all the same
+                whole[system.name], problems[system.name] = None, str(error)
         planned.append(
             Planned(
                 run.name,
@@ -58,6 +65,7 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
                 parameter_count(run.config.model, sizes),
                 not known,
                 _hours_left(whole.get(system.name), share),
+                problems.get(system.name, ""),
             )
         )
     return planned
@@ -118,6 +126,7 @@ def render(planned: Sequence[Planned]) -> Table:
             "~: the data is not prepared ('mute prepare CONFIG' does that), so the size of the "
             "vocabulary is guessed, and hours cannot be measured"
         )
+    notes += dict.fromkeys(f"{each.label}: {each.problem}" for each in planned if each.problem)
     table = Table(
         box=box.SIMPLE_HEAD,
         collapse_padding=True,  # for the labels of systems, in a terminal of 80 columns

@@ -79,7 +79,9 @@ def test_nothing_like_a_model(tmp_path: Path) -> None:
 def test_a_run_without_a_validated_model(tmp_path: Path, sign: str) -> None:
     (tmp_path / sign).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / sign).touch()
-    message = rf"^{tmp_path}: has no validated model yet: .*`mute average {tmp_path}` makes one"
+    message = (
+        rf"^{tmp_path}: has no validated model yet: .*`mute average {tmp_path} --last 1` makes"
+    )
     with pytest.raises(MuteError, match=message):
         load_model(tmp_path)
 
@@ -87,7 +89,7 @@ def test_a_run_without_a_validated_model(tmp_path: Path, sign: str) -> None:
 @pytest.mark.parametrize("place", ["checkpoints", "checkpoints/step-00000001"])
 def test_a_checkpoint_is_no_model(tmp_path: Path, place: str) -> None:
     (tmp_path / place).mkdir(parents=True)
-    message = f"a checkpoint is no model; `mute average {tmp_path}` makes one of the last"
+    message = f"a checkpoint is no model; `mute average {tmp_path} --last 1` makes one of the last"
     with pytest.raises(MuteError, match=message):
         load_model(tmp_path / place)
 

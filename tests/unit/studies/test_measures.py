@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from mute.model.fusion import LearnedOrder
+from mute.model.layer import multi_unit_layers
 from mute.model.transformer import build
 from mute.studies import figures, measures
 from mute.studies.definitions import find_study
@@ -23,11 +24,12 @@ def test_the_weights_of_several_models_are_averaged_one_by_one() -> None:
 def test_a_trained_model_gets_the_order_that_is_to_be_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model = build(small(units=3, sequential=True), vocab_size=13)
+    pair = {"units": 2, "sequential": True}  # whose own order is not what is asked for
+    model = build(small(units=3, sequential=True, decoder=pair), vocab_size=13)
     monkeypatch.setattr(measures, "load_model", lambda _: (model, None, 9))
     monkeypatch.setattr(measures, "Translator", lambda *parts: parts)
     _ordered(Path("run"), (2, 0, 1))
-    fusions = [layer.fusion for layer in model.multi_unit_layers()]
+    fusions = [layer.fusion for layer in multi_unit_layers(model.encoder.layers)]
     learned = [fusion for fusion in fusions if isinstance(fusion, LearnedOrder)]
     assert len(learned) == 2
     assert all(fusion.order() == [2, 0, 1] for fusion in learned)

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from mute.config import Config
+from mute.errors import MuteError
 from mute.studies import plan
 from mute.studies.definitions import System
 from mute.studies.grid import Run
@@ -57,3 +58,21 @@ def test_what_is_not_measured_is_known_only_where_nothing_is_left(measured: list
     runs = [planned_run("seq", seed) for seed in (1, 2)]
     assert [each.hours for each in plan.plan(runs, measure=False)] == [0.0, None]
     assert measured == []
+
+
+def test_a_system_that_is_too_large_to_be_measured_leaves_the_others_their_plan(
+    measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def time(config: Config) -> float:
+        assert config.train is not None
+        if config.train.run.startswith("big"):
+            raise MuteError("it takes 4.0 GB")
+        return WHOLE
+
+    monkeypatch.setattr(plan, "_hours", time)
+    planned = plan.plan(
+        [planned_run(*each) for each in (("big", 2), ("big", 3), ("seq", 2))], measure=True
+    )
+    assert [each.hours for each in planned] == [None, None, WHOLE]
+    notes = str(plan.render(planned).caption)
+    assert notes.count("big: it takes 4.0 GB") == 1
