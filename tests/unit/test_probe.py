@@ -34,6 +34,10 @@ def test_a_child_goes_first_and_may_die() -> None:
     assert not probe.survives("import os, signal; os.kill(os.getpid(), signal.SIGILL)")
 
 
+def test_a_child_multiplies_with_what_we_multiply_with() -> None:
+    assert probe.survives("import sys; assert 'mute.mkl' in sys.modules, 'torch came first'")
+
+
 def test_what_was_survived_is_remembered_by_other_processes() -> None:
     assert asked_by_processes(0, 3) == ([True] * 3, 1)
 
