@@ -1,9 +1,8 @@
 /* Intel's MKL, with which PyTorch multiplies matrices, asks two functions of its own whether a CPU
- * is Intel's before it looks at what the CPU can do. Where AMD's has AVX-512 it is told no, and
- * takes kernels for half as wide registers. These two, found first, answer for such a CPU as for
- * one of Intel's, and for any other as MKL would; which instructions there are it still asks the
- * CPU itself.
- */
+   is Intel's before it looks at what the CPU can do. Where AMD's has AVX-512 it is told no, and
+   takes kernels for half as wide registers. These two, found first, answer for such a CPU as for
+   one of Intel's, and for any other as MKL would; which instructions there are it still asks the
+   CPU itself. */
 
 static int suits(void) {
     __builtin_cpu_init();

@@ -295,7 +295,7 @@ _ALL = (
     ),
     Study(
         "recipe",
-        "how to train a small task: dropout, batches, pieces, R-Drop, more text (not the paper)",
+        "how to train a small task: dropout, batches, positions, R-Drop, more text (not the paper)",
         (
             RELATIVE,
             SEQ,
