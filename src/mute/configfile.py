@@ -187,6 +187,16 @@ def _parse(text: str, file: str) -> _Settings:
     return _Settings(values, places)
 
 
+def overridden(override: str) -> list[str]:
+    """The keys that one --set changes, and the sections: model={units: 4} does model.units.
+
+    Raises:
+        MuteError: it cannot be understood.
+    """
+    keys, value = _parse_override(override)
+    return [".".join(map(str, path)) for path in _paths_below(value, keys, f"--set {override}")]
+
+
 def _override(settings: _Settings, override: str) -> _Settings:
     """The settings with one of them changed by --set."""
     keys, value = _parse_override(override)
@@ -202,22 +212,26 @@ def _override(settings: _Settings, override: str) -> _Settings:
     }
     sections = (keys[:depth] for depth in range(len(keys)))
     places |= {path: f"{settings.place(path)}, {place}" for path in sections}
-    try:
-        places |= dict.fromkeys(_paths(value, keys), place)
-    except RecursionError:  # a section that holds itself
-        raise MuteError(f"{place}: nested too deeply") from None
+    places |= dict.fromkeys(_paths_below(value, keys, place), place)
     return _Settings(_merge_values(settings.values, tree), places)
 
 
 def _parse_override(override: str) -> tuple[tuple[str, ...], Any]:
     name, equals, value = override.partition("=")
-    keys = name.split(".")
+    keys = name.strip().split(".")
     if not equals or not all(keys):
         raise MuteError(f"--set {override}: should look like model.units=4")
     try:
         return tuple(keys), yaml.load(value, _Loader)  # noqa: S506 (a SafeLoader)
     except (yaml.YAMLError, RecursionError, *_NOT_WHAT_ITS_TAG_SAYS):
         raise MuteError(f"--set {override}: '{value}' is not valid YAML") from None
+
+
+def _paths_below(value: Any, path: KeyPath, place: str) -> list[KeyPath]:
+    try:
+        return list(_paths(value, path))
+    except RecursionError:  # a section that holds itself
+        raise MuteError(f"{place}: nested too deeply") from None
 
 
 def _paths(value: Any, path: KeyPath) -> Iterable[KeyPath]:

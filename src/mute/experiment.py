@@ -73,7 +73,7 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
     if trainer.stopping:
         raise Stopped
     if group.leads:
-        write_result(config, data, run, state)
+        write_result(config, data, prepared.digest, run, state)
     return state
 
 

@@ -27,13 +27,22 @@ RESULT, HYPOTHESES = "result.json", "hypotheses"
 """The folder in a run folder with the best model's translations of the test sets."""
 
 
-def write_result(config: Config, data: DataConfig, run: Path, state: TrainState) -> Path:
-    """Score the best model on the config's test sets, and write down all that is known of it."""
+def write_result(config: Config, data: DataConfig, text: str, run: Path, state: TrainState) -> Path:
+    """Score the best model on the config's test sets, and write down all that is known of it.
+
+    Args:
+        config: of the run
+        data: its section
+        text: the digest of the prepared text that the run was trained on
+        run: its folder
+        state: at its end
+    """
     translator = load(run)
     assert config.train is not None, "a run was trained"
     weights = translator.models[0].parameters()
     result = {
         "config": config.model_dump(mode="json"),
+        "text": text,
         "version": __version__,
         "commit": source_commit(),
         "parameters": sum(each.numel() for each in weights if each.requires_grad),

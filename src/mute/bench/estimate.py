@@ -35,8 +35,9 @@ class Estimate:
     checkpoint: int
     """Bytes of one."""
     disk: int
-    """Bytes at the most: of the checkpoints that are kept, the last that is not, and one that is
-    being written; and of the model twice, while a better one replaces it."""
+    """Bytes at the most: of the checkpoints that are kept, one that a validation or a stop made
+    between them, and one that is being written; and of the model twice, while a better one
+    replaces it."""
     warnings: list[str]
 
 
@@ -66,7 +67,6 @@ def estimate_run(config: Config, steps: int) -> Estimate:
     batches = material.stream.batches_per_epoch()
     per_epoch = batches / training.accumulate
     checkpoint = _size_of_checkpoint(trainer)
-    between = training.validate_every % training.save_every > 0  # a validation saves, too
     return Estimate(
         parameters=parameters,
         steps=training.steps,
@@ -78,7 +78,7 @@ def estimate_run(config: Config, steps: int) -> Estimate:
         peak_memory=need,
         memory_room=room,
         checkpoint=checkpoint,
-        disk=checkpoint * (training.keep + 1 + between) + 2 * 4 * parameters,
+        disk=checkpoint * (training.keep + 2) + 2 * 4 * parameters,
         warnings=[] if fits or room is None else [_warning(need, room, training)],
     )
 

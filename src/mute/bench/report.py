@@ -79,7 +79,8 @@ def _estimate(found: Estimate) -> Group:
     table.add_row("all checkpoints and the model", _size(found.disk))
     return Group(
         table,
-        "All is of one process: several share an epoch's batches. Times are of training alone; "
+        "All is of one process. Several share an epoch's batches, and each needs another "
+        f"{_size(4 * found.parameters)} to exchange its gradients. Times are of training alone; "
         "validations come on top.",
         *(f"Warning: {warning}." for warning in found.warnings),
     )

@@ -186,26 +186,26 @@ _DROP_BRANCH = System(
 
 # Four units lead where there is text enough; a small task can have more of it without any new: what
 # models of its own, one in each direction, make of it (Nguyen et al. 2020). The one recipe that
-# has files: its text has to be made and prepared first, as relative-diverse.yaml says.
+# has files: its text has to be made and prepared first, as relative-diverse.yaml says (and
+# relative-diverse-ensemble.yaml).
 # At 6,000 steps both still learn from it, hence the longer runs.
-_LONGER = "train.steps=9000"
 _DIVERSE = tuple(
     System(
         f"{of.name}-{name}",
         f"{of.label}, {label}",
-        f"{of.config}-diverse",
+        f"{of.config}-{text}",
         changes,
         baseline=f"{BASELINE}-{name}",
     )
-    for name, label, changes in (
-        ("diverse", "diversified text", ()),
-        ("diverse-long", "diversified text, longer", (_LONGER,)),
-        # Relative positions alone keep the full model's loss lower for longer, too. Both models
-        # trained so above, as an ensemble, translate the sources for it.
+    for name, text, label, changes in (
+        ("diverse", "diverse", "diversified text", ()),
+        ("diverse-long", "diverse", "diversified text, longer", ("train.steps=9000",)),
+        # Better text, and what may keep the full model's loss lower for longer, too.
         (
-            "diverse-no-sinusoids",
-            "diversified text, longer, relative positions alone",
-            (_LONGER, _NO_SINUSOIDS),
+            "ensemble",
+            "diverse-ensemble",
+            "text diversified by an ensemble, longer, relative positions alone",
+            ("train.steps=8000", _NO_SINUSOIDS),
         ),
     )
     for of in (RELATIVE, SEQ)

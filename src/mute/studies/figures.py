@@ -156,10 +156,15 @@ def _noise(results: Mapping[str, list[dict[str, Any]]]) -> str:
     from mute.analysis.captions import of_bias
 
     kinds = {
-        tuple(each["config"]["model"].get("bias", ())) for of in results.values() for each in of
+        tuple(each["config"]["model"].get("bias", ()))
+        for of in results.values()
+        for each in of
+        if "encoder" in each.get("units", {})
     }
     biased = kinds - {()}
-    return of_bias(biased.pop()) if len(biased) == 1 else ""
+    if len(biased) != 1:
+        return ""
+    return of_bias(biased.pop()) + (" Systems without bias had none." if () in kinds else "")
 
 
 def _setting(results: Mapping[str, list[dict[str, Any]]], row: Row, key: str) -> float:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from mute.config import Config
 from mute.configdiff import differences, told
-from mute.configfile import load_config
+from mute.configfile import load_config, overridden
 from mute.data.prepared import load_prepared
 from mute.errors import MuteError
 from mute.experiment import sections
@@ -24,7 +24,8 @@ CONFIGS, RUNS, RESULTS = Path("configs"), Path("runs"), Path("results")
 # What does not change a run's outcome: two runs that differ in these alone are the same. How many
 # batches a step has does, but not which process computes them.
 WITHOUT_EFFECT = ("train.run", "train.max_bad_steps", "train.accumulate")
-BATCHES = "processes × train.accumulate"
+BATCHES, TEXT = "processes × train.accumulate", "the prepared text"
+"""What makes runs differ beside their settings."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def runs_of(
 
 def _check_overrides(overrides: Sequence[str], systems: Sequence[System]) -> None:
     """Refuse settings that would make a row another than its label says, or be lost."""
-    for key in (override.partition("=")[0].strip() for override in overrides):
+    for key in (key for override in overrides for key in overridden(override)):
         if key == "train.seed":
             raise MuteError(f"--set {key}: a study's seeds are given by --seeds")
         if key == "train.run":
@@ -191,16 +192,17 @@ def is_trained(run: Path, config: Config, processes: int) -> bool:
     if not isinstance(result, dict):
         return False  # somebody else's
     ended_there = result.get("steps") == step_of(saved[-1])
-    return ended_there and same_run(result, config, processes) and same_data(run, config)
+    text = _text_now(config)
+    same_text = text is None or not prepared_anew(run, text)  # early results do not tell of it
+    return ended_there and same_text and same_run(result, config, processes)
 
 
-def same_data(run: Path, config: Config) -> bool:
-    """Whether a run was trained on the text as it is prepared now, if it is."""
+def _text_now(config: Config) -> str | None:
+    """The digest of the text as it is prepared now, if it is."""
     try:
-        prepared = load_prepared(sections(config)[0])
+        return load_prepared(sections(config)[0]).digest
     except MuteError:
-        return True
-    return not prepared_anew(run, prepared.digest)
+        return None
 
 
 def same_run(result: dict[str, Any], config: Config, processes: int) -> bool:
@@ -220,8 +222,15 @@ def differing(result: dict[str, Any], config: Config, processes: int) -> dict[st
     before = Config.model_validate(result["config"]).model_dump(mode="json")
     found = differences(before, config.model_dump(mode="json"), WITHOUT_EFFECT)
     _, training = sections(config)
-    then, now = batches_per_step(result), processes * training.accumulate
-    return {**found, BATCHES: (then, now)} if then != now else found
+    beside = {
+        BATCHES: (batches_per_step(result), processes * training.accumulate),
+        TEXT: (result.get("text"), _text_now(config)),
+    }
+    return found | {
+        what: (then, now)
+        for what, (then, now) in beside.items()
+        if None not in (then, now) and then != now
+    }
 
 
 def batches_per_step(result: dict[str, Any]) -> int:

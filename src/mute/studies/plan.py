@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mute.config import Config
 from mute.data.prepared import vocabulary_sizes
 from mute.errors import MuteError
 from mute.experiment import sections
 from mute.model.parameters import parameter_count
+from mute.runtime import choose_device
 from mute.studies.definitions import PAPER_TASKS
 from mute.studies.grid import Run, find_twin
 from mute.train.checkpoint import checkpoints, step_of
@@ -52,7 +52,7 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
         system = run.system
         if measure and known and share > 0 and system.name not in whole:
             try:
-                whole[system.name] = _hours(run.config)
+                whole[system.name] = _hours(run)
             except MuteError as error:  # the others can be planned all the same
                 whole[system.name], problems[system.name] = None, str(error)
         planned.append(
@@ -107,11 +107,13 @@ def _hours_left(whole: float | None, share: float) -> float | None:
     return None if whole is None else share * whole
 
 
-def _hours(config: Config) -> float | None:
+def _hours(run: Run) -> float | None:
     from mute.bench.estimate import estimate_run
 
-    seconds = estimate_run(config, _MEASURED_STEPS).seconds_of_run
-    return None if seconds is None else seconds / 3600
+    seconds = estimate_run(run.config, _MEASURED_STEPS).seconds_of_run
+    # Each process has a GPU of its own, but they all share the CPU that one of them had alone.
+    sharing = run.processes if choose_device().type == "cpu" else 1
+    return None if seconds is None else sharing * seconds / 3600
 
 
 def render(planned: Sequence[Planned]) -> Table:

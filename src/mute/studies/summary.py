@@ -16,6 +16,7 @@ from mute.studies import comparisons, measures
 from mute.studies.definitions import Study, System
 from mute.studies.grid import (
     BATCHES,
+    TEXT,
     WITHOUT_EFFECT,
     as_today,
     batches_per_step,
@@ -232,7 +233,14 @@ def _mixed(results: Sequence[dict[str, Any]], expected: Iterable[str] = ()) -> l
     first, *others = (as_today(result["config"]) for result in results)
     apart = (*WITHOUT_EFFECT, "train.seed", *expected)
     keys = _in_order(key for other in others for key in differences(first, other, apart))
-    return [*keys, BATCHES] if len(set(map(batches_per_step, results))) > 1 else keys
+    if len(set(map(batches_per_step, results))) > 1:
+        keys.append(BATCHES)
+    if len({result["text"] for result in results if "text" in result}) > 1 and not any(
+        key.startswith("data.")
+        for key in (*keys, *expected)  # of another text by its settings
+    ):
+        keys.append(TEXT)
+    return keys
 
 
 def _declared(study: Study, task: str) -> dict[str, set[str]]:

@@ -95,7 +95,8 @@ def check_run_folder(run: Path, config: Config, data: str) -> None:
         )
     if prepared_anew(run, data):
         raise MuteError(
-            f"{run}: the text was prepared anew since this run began; choose another train.run"
+            f"{run}: the text was prepared anew since this run began; choose another train.run, or "
+            f"delete the folder to begin anew"
         )
 
 

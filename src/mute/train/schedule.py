@@ -4,16 +4,22 @@ from collections.abc import Iterator
 
 from mute.config import TrainConfig
 
-_TOO_LOW = 1e-6
-"""A rate from which no model learns in the time that anyone has."""
+_TOO_LOW, _TOO_HIGH = 1e-6, 0.05
+"""Rates from which no model learns: in the time that anyone has, or at all."""
+_LEAST_FACTOR = 0.05
+"""Noam's; what is less was meant as a rate."""
 
 
 def doubts(config: TrainConfig, d_model: int) -> Iterator[str]:
     """What is possible but seldom meant: a sentence for each."""
     highest = learning_rate(config, d_model, min(config.warmup, config.steps))
-    if highest < _TOO_LOW:
-        advice = "; noam takes a factor, usually about 1" if config.schedule == "noam" else ""
+    noam = config.schedule == "noam"
+    if highest < _TOO_LOW or (noam and config.learning_rate < _LEAST_FACTOR):
+        advice = "; noam takes a factor, usually about 1" if noam else ""
         yield f"train.learning_rate: the rate never exceeds {highest:.1e}: too low{advice}"
+    elif highest > _TOO_HIGH:
+        advice = "" if noam else "; inverse-sqrt takes the highest rate itself, such as 3e-3"
+        yield f"train.learning_rate: the rate reaches {highest:.1e}: too high{advice}"
     elif config.warmup > config.steps:
         yield (
             f"train.warmup: {config.warmup:,} steps, but the run ends after {config.steps:,}, "

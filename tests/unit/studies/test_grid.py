@@ -102,6 +102,16 @@ def test_what_counts_is_how_many_batches_a_step_has(
     assert grid.same_run(of_four, config("b").model_copy(update=update), processes) == same
 
 
+def test_what_counts_is_the_text_where_both_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"config": config("a").model_dump(mode="json")}
+    prepared_as("A", monkeypatch)
+    assert grid.same_run(settings | {"text": "A"}, config("b"), 1)
+    assert grid.same_run(settings, config("b"), 1)  # of an earlier version
+    assert grid.differing(settings | {"text": "B"}, config("b"), 1) == {
+        "the prepared text": ("B", "A")
+    }
+
+
 def test_results_that_do_not_tell_of_processes_are_of_one() -> None:
     assert grid.same_run({"config": config("a").model_dump(mode="json")}, config("b"), 1)
     assert not grid.same_run({"config": config("a").model_dump(mode="json")}, config("b"), 2)
@@ -111,6 +121,8 @@ def test_results_that_do_not_tell_of_processes_are_of_one() -> None:
     ("setting", "told"),
     [
         ("model.units=4", r"--set model.units: that is what 'units1' \(.*\) is about"),
+        ("model={units: 4}", r"--set model.units: that is what 'units1' \(.*\) is about"),
+        ("train={seed: 9}", "--set train.seed: a study's seeds are given by --seeds"),
         ("train.seed=9", "--set train.seed: a study's seeds are given by --seeds"),
         ("train.run=x", "--set train.run: every run of a study has a folder of its own"),
     ],

@@ -1,6 +1,9 @@
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from mute.config import Config
 from mute.errors import MuteError
@@ -26,9 +29,8 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     timed: list[str] = []
 
-    def time(config: Config) -> float:
-        assert config.train is not None
-        timed.append(config.train.run)
+    def time(run: Run) -> float:
+        timed.append(run.name)
         return WHOLE
 
     def twin(config: Config, _: int) -> Path | None:
@@ -51,7 +53,7 @@ def test_a_system_is_measured_once_for_all_that_is_left_of_its_runs(measured: li
     Path("seq-3", "checkpoints", "step-00000009").mkdir(parents=True)
     runs = [planned_run("seq", seed) for seed in (1, 2, 3)]
     assert [each.hours for each in plan.plan(runs, measure=True)] == [0.0, WHOLE, WHOLE / 4]
-    assert measured == ["seq-2"]
+    assert measured == ["seq-seed2"]
 
 
 def test_what_is_not_measured_is_known_only_where_nothing_is_left(measured: list[str]) -> None:
@@ -63,9 +65,8 @@ def test_what_is_not_measured_is_known_only_where_nothing_is_left(measured: list
 def test_a_system_that_is_too_large_to_be_measured_leaves_the_others_their_plan(
     measured: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def time(config: Config) -> float:
-        assert config.train is not None
-        if config.train.run.startswith("big"):
+    def time(run: Run) -> float:
+        if run.system.name == "big":
             raise MuteError("it takes 4.0 GB")
         return WHOLE
 
@@ -76,3 +77,16 @@ def test_a_system_that_is_too_large_to_be_measured_leaves_the_others_their_plan(
     assert [each.hours for each in planned] == [None, None, WHOLE]
     notes = str(plan.render(planned).caption)
     assert notes.count("big: it takes 4.0 GB") == 1
+
+
+@pytest.mark.parametrize(("device", "hours"), [("cpu", 4.0), ("cuda", 1.0)])
+def test_processes_share_a_cpu_and_have_a_gpu_each(
+    device: str, hours: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plan, "vocabulary_sizes", lambda _: ((500, 500), True))
+    monkeypatch.setattr(plan, "choose_device", lambda: torch.device(device))
+    of_one = SimpleNamespace(seconds_of_run=3600.0)
+    monkeypatch.setattr("mute.bench.estimate.estimate_run", lambda *_: of_one)
+    (planned,) = plan.plan([replace(planned_run("seq", 2), processes=4)], measure=True)
+    assert planned.hours == hours

@@ -168,6 +168,28 @@ def test_runs_of_more_and_fewer_processes_in_one_row_are_told() -> None:
     assert "differ in more than the seed: processes × train.accumulate." in table
 
 
+@pytest.mark.parametrize(
+    ("train", "warned"), [(["a.de", "a.de"], True), (["a.de", "more.de"], False)]
+)
+def test_runs_of_another_text_by_the_same_settings_are_told(train: list[str], warned: bool) -> None:
+    """Not those of systems that are to have another."""
+    study = replace(STUDY, systems=(System("relative", "R", "y"), System("seq", "Seq", "x")))
+    Path("configs/toy").mkdir(parents=True)
+    for system, target, digest in zip(study.systems, train, "AB", strict=True):
+        text = f"{{source: a.en, target: {target}}}"
+        Path(f"configs/toy/{system.config}.yaml").write_text(
+            f"data: {{source: en, target: de, prepared: x, train: [{text}], dev: {text}}}\n"
+            "train: {run: r}"
+        )
+        (run,) = runs_of(study, "toy", [1], systems=[system.name])
+        settings = run.config.model_dump(mode="json")
+        result("made-up", system.name, 1, 40.0, {"t": 40.0}, config=settings, text=digest)
+    table = markdown(study, summarise(study, "toy"))
+    assert (
+        "differ in more than they should, so there are no daggers: the prepared text" in table
+    ) == warned
+
+
 @pytest.mark.parametrize("folder", ["configs/toy", "elsewhere/toy"])
 def test_a_system_that_was_trained_otherwise_than_its_baseline_is_told_and_earns_no_dagger(
     folder: str,
