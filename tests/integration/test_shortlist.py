@@ -1,6 +1,7 @@
 """`mute shortlist`, as a user types it."""
 
 import inspect
+import shutil
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,19 @@ def test_it_is_put_into_the_model_folder_and_measured(
     assert f"{found / total:.2%} of the target pieces" in told
     assert found / total > 0.9
     assert "of 500 pieces" in told
+
+
+def test_an_ensemble_has_that_of_its_first_model(
+    experiment_file: Path, run_folder: Path, tmp_path: Path
+) -> None:
+    """From file to file, too, where what it was decides whether a job is the same."""
+    shutil.copytree(run_folder, tmp_path / "other")
+    assert run("shortlist", str(run_folder), str(experiment_file)) == 0
+    (tmp_path / "in").write_text("a dog\n")
+    files = ["-i", str(tmp_path / "in"), "-o", str(tmp_path / "out")]
+    models = [str(run_folder), str(tmp_path / "other")]
+    assert run("translate", *models, "--shortlist", "--beam", "1", *files) == 0
+    assert (tmp_path / "out").read_text().count("\n") == 1
 
 
 def test_a_model_of_another_vocabulary_is_refused(

@@ -45,12 +45,13 @@ def load_prepared(config: DataConfig) -> Prepared:
             f"{folder}: prepared with another {' and '.join(changed)}; run 'mute prepare' again"
         )
     files = reference_files(folder, len(by_reference(config.dev)))
+    dev = Pairs(folder / DEV)
     return Prepared(
         tokenizer=load_tokenizer(folder / TOKENIZER),
         train=Pairs(folder / TRAIN),
-        dev=Pairs(folder / DEV),
-        dev_source=_read_sentences(folder / f"{DEV}.source"),
-        dev_references=[_read_sentences(file) for file in files],
+        dev=dev,
+        dev_source=_read_sentences(folder / f"{DEV}.source", len(dev)),
+        dev_references=[_read_sentences(file, len(dev)) for file in files],
         digest=_digest(manifest, folder / TOKENIZER),
     )
 
@@ -85,10 +86,10 @@ def write_sentences(sentences: Iterable[str], path: Path) -> None:
     path.write_bytes("".join(f"{sentence}\n" for sentence in sentences).encode())
 
 
-def _read_sentences(path: Path) -> list[str]:
+def _read_sentences(path: Path, count: int) -> list[str]:
     # Not splitlines: a sentence may contain what Unicode calls a line separator.
     try:
-        return path.read_bytes().decode().split("\n")[:-1]
+        *sentences, rest = path.read_bytes().decode().split("\n")
     except OSError as error:
         raise MuteError(
             f"{path}: cannot be read ({error.strerror}); delete the folder and prepare it again"
@@ -98,3 +99,9 @@ def _read_sentences(path: Path) -> list[str]:
             f"{path}: damaged, not UTF-8 at byte {error.start}; delete the folder and prepare it "
             f"again"
         ) from None
+    if rest or len(sentences) != count:
+        raise MuteError(
+            f"{path}: damaged, has {len(sentences):,} whole lines instead of {count:,}; delete the "
+            f"folder and prepare it again"
+        )
+    return sentences

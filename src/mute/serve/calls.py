@@ -151,7 +151,11 @@ def _plan(server: Server, question: ask.TranslateQuestion, texts: Sequence[str])
         plan.assignments.append(assign(parsed, served))
     lines = sum(len(assignment.lines) for assignment in plan.assignments)
     if lines > server.limits.queue:
-        raise RefusalError(413, f"q: {lines:,} lines, but at most {server.limits.queue:,} at once")
+        raise RefusalError(
+            413,
+            f"q: {lines:,} lines, or parts of long ones, but at most {server.limits.queue:,} at "
+            f"once",
+        )
     return plan
 
 

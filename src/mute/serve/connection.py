@@ -5,13 +5,16 @@ from asyncio import TimerHandle, Transport
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+_PACE = 1 << 16
+"""Bytes of an answer that a client has to take in the time it is given."""
+
 
 def punctual(seconds: float) -> type[H11Protocol]:
     """Uvicorn's protocol, which closes a connection that is slower than some seconds.
 
     By itself it limits the pause after an answer only: a client that sends nothing, or half a
-    header, or a byte of what was refused already, or never reads its answers, would keep its
-    connection for ever, and a few hundred such would keep out all others.
+    header, or a byte of what was refused already, or hardly ever reads from its answers, would
+    keep its connection for ever, and a few hundred such would keep out all others.
     """
 
     class Punctual(H11Protocol):
@@ -30,8 +33,7 @@ def punctual(seconds: float) -> type[H11Protocol]:
 
         def pause_writing(self) -> None:
             super().pause_writing()
-            # At once: to close it would be to wait until the rest is read.
-            self.reading = self.loop.call_later(seconds, self.transport.abort)
+            self._watch_reading()
 
         def resume_writing(self) -> None:
             _stop(self.reading)
@@ -41,6 +43,16 @@ def punctual(seconds: float) -> type[H11Protocol]:
             _stop(self.deadline)
             _stop(self.reading)
             super().connection_lost(exc)
+
+        def _watch_reading(self) -> None:
+            left = self.transport.get_write_buffer_size()
+            self.reading = self.loop.call_later(seconds, self._check_pace, left)
+
+        def _check_pace(self, before: int) -> None:
+            if before - self.transport.get_write_buffer_size() >= _PACE:
+                self._watch_reading()
+            else:  # at once: to close it would be to wait until the rest is read
+                self.transport.abort()
 
         def _watch(self) -> None:
             for_header = self.conn.their_state is h11.IDLE

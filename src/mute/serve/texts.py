@@ -1,8 +1,8 @@
 """What in a request's text is to be translated, and what stays around it.
 
 A plain text is translated line by line; line breaks, empty lines and white space at the ends of
-lines stay. Of HTML, what stands between tags is translated in the same way, and tags, comments,
-scripts and styles come back letter for letter.
+lines stay. Of HTML, what stands between tags is translated as one line, unless there is an empty
+line in it or it is preformatted; tags, comments, scripts and styles come back letter for letter.
 """
 
 import html
@@ -16,6 +16,9 @@ from mute.data.markup import unescape
 Format = Literal["text", "html"]
 
 _LINE = re.compile(r"[^\n]+")
+_PARAGRAPH = re.compile(r"(?:[^\n]|\n(?![ \t\r\f]*\n))+")
+_SPACES = re.compile(r"[ \t\n\r\f]+")  # those of HTML: not what forbids a line break
+_PREFORMATTED = re.compile(r"<(/?)(?:pre|textarea)(?=[\s/>])", re.IGNORECASE)
 _OPENING = re.compile(r"</?[a-zA-Z]|<[!?]")
 _TAG = re.compile(r"""<(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""")
 _SILENT = re.compile(r"<(script|style)(?=[\s/>])", re.IGNORECASE)  # not <script-x>
@@ -45,34 +48,42 @@ class Text:
 def parse(text: str, form: Format) -> Text:
     """Find the lines of a text."""
     if form == "text":
-        return Text(_collect([(text, True)]))
-    parts = ((unescape(raw) if real else raw, real) for raw, real in _split_html(text))
-    return Text(_collect(parts, _escape), is_html=True)
+        return Text(_collect(_lines_of(text, _LINE)))
+    return Text(_collect(_lines_of_html(text)), is_html=True)
 
 
 def _escape(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def _collect(parts: Iterable[tuple[str, bool]], escape: Callable[[str], str] = str) -> list[str]:
-    """Parts of a text, real or markup, as what stays, a line, what stays, …, what stays."""
+def _collect(parts: Iterable[tuple[str, bool]]) -> list[str]:
+    """Parts of a text, lines or not, as what stays, a line, what stays, …, what stays."""
     pieces = [""]
-    for part, real in parts:
-        if not real:
+    for part, is_line in parts:
+        if is_line:
+            pieces += [part, ""]
+        else:
             pieces[-1] += part
-            continue
-        for piece, is_line in _lines_of(part):
-            if is_line:
-                pieces += [piece, ""]
-            else:
-                pieces[-1] += escape(piece)
     return pieces
 
 
-def _lines_of(text: str) -> Iterator[tuple[str, bool]]:
+def _lines_of_html(page: str) -> Iterator[tuple[str, bool]]:
+    """The lines of a page, and what lies between them as it is to come back."""
+    preformatted = False
+    for raw, real in _split_html(page):
+        if not real:
+            if tag := _PREFORMATTED.match(raw):
+                preformatted = not tag[1]
+            yield raw, False
+            continue
+        for part, is_line in _lines_of(unescape(raw), _LINE if preformatted else _PARAGRAPH):
+            yield (_SPACES.sub(" ", part) if is_line else _escape(part)), is_line
+
+
+def _lines_of(text: str, line_of: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
     """The lines of a text without white space at their ends, and what lies between them."""
     end = 0
-    for match in _LINE.finditer(text):
+    for match in line_of.finditer(text):
         line = match.group()
         stripped = line.strip()
         if stripped:

@@ -146,10 +146,14 @@ def _has_live_line(files: Files, share: Share) -> bool:
 
 def identity_of(options: Options, models: Sequence[Path]) -> dict[str, Any]:
     """Whatever decides what comes out, but for the text."""
-    names = [CONFIG, WEIGHTS, *([SHORTLIST] if options.shortlist else [])]
+    # An ensemble has the shortlist of its first model.
+    shortlists = [[SHORTLIST] if options.shortlist else [], *([] for _ in models[1:])]
     return {
         "version": __version__,
-        "models": [_fingerprint(model_folder(model), names) for model in models],
+        "models": [
+            _fingerprint(model_folder(model), [CONFIG, WEIGHTS, *shortlist])
+            for model, shortlist in zip(models, shortlists, strict=True)
+        ],
         **asdict(options),
     }
 

@@ -132,17 +132,19 @@ class Parts:
             changes = "; ".join(
                 f"{name} was {before.get(name)}, is {now.get(name)}" for name in differing
             )
+            what = "has what is finished of" if self.finished() else "was begun for"
             raise MuteError(
-                f"{self.folder}: has what is finished of another job: {changes}. Delete the folder "
-                f"to start over, or finish that one as it was begun"
+                f"{self.folder}: {what} another job: {changes}. Delete the folder to start over, "
+                f"or finish that one as it was begun"
             )
 
     def _begin(self, identity: Mapping[str, Any]) -> None:
-        for rank in range(1, self.share.world):  # what a killed run has left
-            self._done(rank).unlink(missing_ok=True)
         shutil.rmtree(self._removed, ignore_errors=True)
         self.folder.mkdir(exist_ok=True)
         manifest = self.folder / MANIFEST
+        if manifest.is_file():  # else it is not our folder, or a new one
+            for stale in self.folder.glob("done-*"):  # of a killed run, which may have had more
+                stale.unlink(missing_ok=True)
         if self.share.world == 1 and not self.finished():  # several might still read what it was
             manifest.unlink(missing_ok=True)
         if not manifest.is_file():

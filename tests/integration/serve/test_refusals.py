@@ -51,7 +51,7 @@ def test_a_wrong_field_is_named(client: TestClient, fields: object, message: str
             json.dumps({"q": "x\n" * 60, "source": "en", "target": "de"}).encode(),
             JSON,
             413,
-            "60 lines, but at most 50",
+            "60 lines, or parts of long ones, but at most 50",
         ),
         (
             json.dumps({"q": [""] * 21, "source": "en", "target": "de"}).encode(),

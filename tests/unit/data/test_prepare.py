@@ -435,6 +435,18 @@ def test_development_text_that_is_no_text_any_more_is_told() -> None:
         load_prepared(config())
 
 
+@pytest.mark.parametrize("name", ["dev.source", "dev.target"])
+@pytest.mark.parametrize("lost", [1, 20])
+def test_development_text_that_is_cut_short_is_told(name: str, lost: int) -> None:
+    prepare(config(), processes=1)
+    path = Path("out/prepared", name)
+    path.write_bytes(path.read_bytes()[:-lost])
+    with pytest.raises(
+        MuteError, match=rf"{name}: damaged, has \d+ whole lines instead of \d+; del"
+    ):
+        load_prepared(config())
+
+
 @pytest.mark.parametrize("folder", [".", "out/.."])
 def test_a_folder_without_a_name_of_its_own_is_refused_and_left_alone(folder: str) -> None:
     before = sorted(Path().iterdir())

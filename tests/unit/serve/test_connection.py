@@ -1,4 +1,5 @@
 import asyncio
+import socket
 
 import pytest
 import uvicorn
@@ -31,3 +32,33 @@ def test_who_leaves_anything_unread_is_cut_off(left: int) -> None:
         return lost
 
     assert asyncio.run(serve())
+
+
+def test_who_reads_slowly_but_steadily_gets_all() -> None:
+    """In several times as long as a client that reads nothing is given."""
+    size = 1 << 21
+
+    async def serve() -> int:
+        loop = asyncio.get_running_loop()
+        config = uvicorn.Config(FastAPI(), log_level="critical")
+        config.load()
+        protocol = punctual(0.2)(config, ServerState(), {})
+        server = await loop.create_server(lambda: protocol, "127.0.0.1", 0)
+        # Large buffers of the system would move on in bursts, seconds apart.
+        slow = socket.socket()
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
+        slow.connect(server.sockets[0].getsockname())
+        reader, client = await asyncio.open_connection(sock=slow)
+        await asyncio.sleep(0.05)
+        sending = protocol.transport.get_extra_info("socket")
+        sending.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 14)
+        protocol.transport.write(b"x" * size)
+        read = 0
+        while read < size and (block := await reader.read(1 << 15)):
+            read += len(block)
+            await asyncio.sleep(0.02)
+        server.close()
+        client.transport.abort()
+        return read
+
+    assert asyncio.run(serve()) == size

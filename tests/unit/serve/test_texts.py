@@ -40,6 +40,14 @@ def test_lines_are_translated_and_white_space_stays() -> None:
         ("a<b c", "A&lt;B C"),
         ("<script-x>a</script-x>b", "<script-x>A</script-x>B"),
         ("<script>a</script-x>b</script>c", "<script>a</script-x>b</script>C"),
+        ("<p>one\n two\r\n\tthree \n</p>", "<p>ONE TWO THREE \n</p>"),
+        ("one\n two\n \nthree", "ONE TWO\n \nTHREE"),
+        ("<b>one&nbsp;\ntwo</b>", "<b>ONE\xa0 TWO</b>"),
+        ("<PRE>a\n  b</PRE>c\nd", "<PRE>A\n  B</PRE>C D"),
+        (
+            "<textarea rows=2>a\nb</textarea><pretty>c\nd",
+            "<textarea rows=2>A\nB</textarea><pretty>C D",
+        ),
         ("<SCRIPT src=x>a</Script >b<script>c", "<SCRIPT src=x>a</Script >B<script>c"),
     ],
 )

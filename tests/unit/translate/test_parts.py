@@ -233,10 +233,29 @@ def test_a_manifest_that_makes_no_sense_is_told() -> None:
 
 def test_a_folder_of_somebody_else_is_left_alone() -> None:
     Path("out.parts").mkdir()
-    Path("out.parts/precious").touch()
+    for name in ("precious", "done-1"):
+        Path("out.parts", name).touch()
     with pytest.raises(MuteError, match=r"out\.parts: in the way, and not made by mute"):
         go(Louder())
-    assert Path("out.parts/precious").exists()
+    assert {path.name for path in Path("out.parts").iterdir()} >= {"precious", "done-1"}
+
+
+@pytest.mark.parametrize("world", [1, 2])
+def test_what_processes_of_a_killed_run_had_to_say_is_forgotten(world: int) -> None:
+    """Of more processes than there are now, and before any block was finished."""
+    with pytest.raises(_Killed):
+        go(Louder(1), Share(0, 4))
+    for rank in (1, 3):
+        Path(f"out.parts/done-{rank}").touch()
+    together(*(lambda r=r: go(Louder(), Share(r, world)) for r in range(world)))
+    assert Path("out").read_text() == EXPECTED
+
+
+def test_a_job_of_which_nothing_is_finished_is_not_told_to_be() -> None:
+    with pytest.raises(_Killed):
+        go(Louder(1), Share(0, 2))
+    with pytest.raises(MuteError, match=r"out\.parts: was begun for another job: beam was 4, is 5"):
+        go(Louder(), Share(0, 2), beam=5)
 
 
 def test_nothing_is_joined_of_columns_that_differ_in_length() -> None:
