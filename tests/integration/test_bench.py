@@ -212,6 +212,10 @@ def test_too_little_memory_is_a_clear_warning(
     assert run("bench", str(experiment_file), "--estimate") == 0
     shown = capsys.readouterr().out
     assert "Warning: training needs about" in shown
+    exchanged = (
+        f"each needs another {4 * found['parameters'] / 1000:.1f} kB to exchange its gradients"
+    )
+    assert exchanged in " ".join(shown.split())
     assert "not measured" in shown
 
 

@@ -394,3 +394,25 @@ def test_weights_are_shown_where_there_are_several_units() -> None:
         file: [axes.get_xlabel() for axes in figure.axes] for file, (figure, _) in drawn.items()
     }
     assert columns == {"alpha.png": ["place", "unit"], "coefficients.png": ["unit", "unit"]}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        ([["swap", "mask"]], "noise in training: 0 swap and 1 mask."),
+        (
+            [["swap", "mask"], []],
+            "noise in training: 0 swap and 1 mask. Systems without bias had none.",
+        ),
+        ([["swap", "mask"], ["mask", "swap"]], "alpha itself in the others."),
+    ],
+)
+def test_the_noise_of_units_is_told_where_it_is_the_same(kinds: list[list[str]], told: str) -> None:
+    several = {"encoder": [{"alpha": [0.25, 0.75], "coefficients": [0.5, 0.5]}]}
+    result("made-up", "relative", 1, 40.0, {"t": 30.0}, units={})
+    for system, bias in zip(("seq", "late"), kinds, strict=False):
+        config = {"model": {"bias": bias}, "train": TRAINING}
+        result("made-up", system, 1, 40.0, {"t": 30.0}, units=several, config=config)
+    study = Study("made-up", "weights", STUDY.systems, figures=("weights",))
+    drawn = weights(summarise(study, "toy"), read_results(study, "toy"))
+    assert drawn["coefficients.png"][1].endswith(told)
