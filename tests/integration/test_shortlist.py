@@ -2,7 +2,9 @@
 
 import inspect
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,6 +15,9 @@ from mute.configfile import load_config
 from mute.data.prepared import Prepared, load_prepared
 from mute.model.folder import save_model
 from mute.model.transformer import build
+from mute.translate import command
+from mute.translate.command import identity_of
+from mute.translate.options import Options
 from mute.translate.shortlist import FREQUENT, PER_WORD, load_shortlist
 from tests.integration.command import run
 
@@ -57,16 +62,26 @@ def test_it_is_put_into_the_model_folder_and_measured(
 
 
 def test_an_ensemble_has_that_of_its_first_model(
-    experiment_file: Path, run_folder: Path, tmp_path: Path
+    experiment_file: Path, run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From file to file, too, where what it was decides whether a job is the same."""
+    jobs: list[dict[str, Any]] = []
+
+    def noted(options: Options, models: Sequence[Path]) -> dict[str, Any]:
+        jobs.append(identity_of(options, models))
+        return jobs[-1]
+
+    monkeypatch.setattr(command, "identity_of", noted)
     shutil.copytree(run_folder, tmp_path / "other")
-    assert run("shortlist", str(run_folder), str(experiment_file)) == 0
     (tmp_path / "in").write_text("a dog\n")
     files = ["-i", str(tmp_path / "in"), "-o", str(tmp_path / "out")]
     models = [str(run_folder), str(tmp_path / "other")]
-    assert run("translate", *models, "--shortlist", "--beam", "1", *files) == 0
-    assert (tmp_path / "out").read_text().count("\n") == 1
+    for frequent in ("500", "10"):
+        options = ["--per-word", "1", "--frequent", frequent]
+        assert run("shortlist", str(run_folder), str(experiment_file), *options) == 0
+        assert run("translate", *models, "--shortlist", "--beam", "1", *files) == 0
+        assert (tmp_path / "out").read_text().count("\n") == 1
+    assert jobs[0] != jobs[1]
 
 
 def test_a_model_of_another_vocabulary_is_refused(

@@ -8,7 +8,13 @@ import sys
 from io import TextIOWrapper
 from typing import NoReturn
 
-from mute.cli import scoring, training, translating
+# `mute --help` lists commands in the order in which they are imported.
+# isort: off
+from mute.cli import training
+from mute.cli import translating
+from mute.cli import scoring
+
+# isort: on
 from mute.cli.app import app
 from mute.errors import MuteError, Stopped, ToldElsewhereError
 

@@ -14,7 +14,7 @@ app = typer.Typer(
 
 ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="A YAML file.")]
 Overrides = Annotated[
-    list[str] | None, typer.Option("--set", help="Change a setting: model.units=6.")
+    list[str] | None, typer.Option("--set", help="Change a setting: train.steps=2000.")
 ]
 Threads = Annotated[
     int | None,

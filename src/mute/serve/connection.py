@@ -1,5 +1,6 @@
 """Connections that have to bring their requests, and take their answers, in time."""
 
+import socket
 from asyncio import TimerHandle, Transport
 
 import h11
@@ -23,8 +24,11 @@ def punctual(seconds: float) -> type[H11Protocol]:
 
         def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            # Writing pauses as soon as anything is left unread, however little that is.
+            # Writing pauses as soon as anything is left unread, however little that is. What the
+            # system holds it takes in bursts, of megabytes if it may, so a pace would not show.
             transport.set_write_buffer_limits(0)
+            connection = transport.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PACE // 4)
             self._watch()
 
         def data_received(self, data: bytes) -> None:

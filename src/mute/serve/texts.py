@@ -77,7 +77,8 @@ def _lines_of_html(page: str) -> Iterator[tuple[str, bool]]:
             yield raw, False
             continue
         for part, is_line in _lines_of(unescape(raw), _LINE if preformatted else _PARAGRAPH):
-            yield (_SPACES.sub(" ", part) if is_line else _escape(part)), is_line
+            line = part if preformatted else _SPACES.sub(" ", part)
+            yield (line if is_line else _escape(part)), is_line
 
 
 def _lines_of(text: str, line_of: re.Pattern[str]) -> Iterator[tuple[str, bool]]:

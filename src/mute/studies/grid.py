@@ -1,7 +1,7 @@
 """A study on a task, spelled out: every run with its config, its folder and its result."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,8 +123,10 @@ def runs_of(
             names = ", ".join(system.name for system in known)
             raise MuteError(f"'{name}' is no system of '{study.name}'; there are {names}")
     chosen = [system for system in known if not systems or system.name in systems]
-    _check_overrides(overrides, chosen)
     seeds = seeds or study.seeds
+    if overrides:
+        plain = {each: _config(study, folder, each, seeds[0], ()) for each in chosen}
+        _check_overrides(overrides, plain)
     return [
         Run(
             study.name,
@@ -140,19 +142,42 @@ def runs_of(
     ]
 
 
-def _check_overrides(overrides: Sequence[str], systems: Sequence[System]) -> None:
-    """Refuse settings that would make a row another than its label says, or be lost."""
-    for key in (key for override in overrides for key in overridden(override)):
-        if key == "train.seed":
-            raise MuteError(f"--set {key}: a study's seeds are given by --seeds")
-        if key == "train.run":
-            raise MuteError(f"--set {key}: every run of a study has a folder of its own")
-        for system in systems:
-            if key in (change.partition("=")[0] for change in system.changes):
+def _check_overrides(overrides: Sequence[str], plain: Mapping[System, Config]) -> None:
+    """Refuse settings that would make a row another than its label says, or be lost.
+
+    Args:
+        overrides: to be looked at
+        plain: the study's systems, each with its config without them
+    """
+    about = _what_rows_are_about(plain)
+    for override in overrides:
+        keys = overridden(override)
+        if keys in (["model"], ["data"], ["train"]):
+            raise MuteError(f"--set {override}: takes a whole section away; set single keys of it")
+        for key in keys:
+            if key == "train.seed":
+                raise MuteError(f"--set {key}: a study's seeds are given by --seeds")
+            if key == "train.run":
+                raise MuteError(f"--set {key}: every run of a study has a folder of its own")
+            if key in about:
                 raise MuteError(
-                    f"--set {key}: that is what '{system.name}' ({system.label}) is about; leave "
-                    f"it out, or choose other systems by --systems"
+                    f"--set {key}: that is what {about[key]} is about; leave it out, or choose "
+                    f"other systems by --systems"
                 )
+
+
+def _what_rows_are_about(plain: Mapping[System, Config]) -> dict[str, str]:
+    """The settings that a system changes, or in which two systems differ, each with whose it is."""
+    about: dict[str, str] = {}
+    for system in plain:
+        for change in system.changes:
+            about.setdefault(change.partition("=")[0], f"'{system.name}' ({system.label})")
+    (first, config), *rest = plain.items()
+    settings = config.model_dump(mode="json")
+    for system, config in rest:
+        for key in differences(settings, config.model_dump(mode="json"), WITHOUT_EFFECT):
+            about.setdefault(key, f"the difference of '{first.name}' and '{system.name}'")
+    return about
 
 
 def _config(
@@ -191,10 +216,10 @@ def is_trained(run: Path, config: Config, processes: int) -> bool:
     result = read_json(file)
     if not isinstance(result, dict):
         return False  # somebody else's
-    ended_there = result.get("steps") == step_of(saved[-1])
+    if result.get("steps") != step_of(saved[-1]) or not same_run(result, config, processes):
+        return False
     text = _text_now(config)
-    same_text = text is None or not prepared_anew(run, text)  # early results do not tell of it
-    return ended_there and same_text and same_run(result, config, processes)
+    return text is None or not prepared_anew(run, text)  # early results do not tell of it
 
 
 def _text_now(config: Config) -> str | None:
@@ -222,15 +247,14 @@ def differing(result: dict[str, Any], config: Config, processes: int) -> dict[st
     before = Config.model_validate(result["config"]).model_dump(mode="json")
     found = differences(before, config.model_dump(mode="json"), WITHOUT_EFFECT)
     _, training = sections(config)
-    beside = {
-        BATCHES: (batches_per_step(result), processes * training.accumulate),
-        TEXT: (result.get("text"), _text_now(config)),
-    }
-    return found | {
-        what: (then, now)
-        for what, (then, now) in beside.items()
-        if None not in (then, now) and then != now
-    }
+    batches = batches_per_step(result), processes * training.accumulate
+    if batches[0] != batches[1]:
+        found[BATCHES] = batches
+    if text := result.get("text"):  # early results do not tell of it
+        now = _text_now(config)
+        if now not in (None, text):
+            found[TEXT] = text, now
+    return found
 
 
 def batches_per_step(result: dict[str, Any]) -> int:

@@ -14,9 +14,14 @@ def doubts(config: TrainConfig, d_model: int) -> Iterator[str]:
     """What is possible but seldom meant: a sentence for each."""
     highest = learning_rate(config, d_model, min(config.warmup, config.steps))
     noam = config.schedule == "noam"
-    if highest < _TOO_LOW or (noam and config.learning_rate < _LEAST_FACTOR):
+    if highest < _TOO_LOW:
         advice = "; noam takes a factor, usually about 1" if noam else ""
         yield f"train.learning_rate: the rate never exceeds {highest:.1e}: too low{advice}"
+    elif noam and config.learning_rate < _LEAST_FACTOR:
+        yield (
+            f"train.learning_rate: noam takes a factor, usually about 1; with "
+            f"{config.learning_rate:g} the rate never exceeds {highest:.1e}"
+        )
     elif highest > _TOO_HIGH:
         advice = "" if noam else "; inverse-sqrt takes the highest rate itself, such as 3e-3"
         yield f"train.learning_rate: the rate reaches {highest:.1e}: too high{advice}"

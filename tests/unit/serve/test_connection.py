@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import socket
 
 import pytest
@@ -34,7 +35,8 @@ def test_who_leaves_anything_unread_is_cut_off(left: int) -> None:
     assert asyncio.run(serve())
 
 
-def test_who_reads_slowly_but_steadily_gets_all() -> None:
+@pytest.mark.parametrize(("at_once", "all_of_it"), [(1 << 15, True), (1 << 9, False)])
+def test_who_reads_slowly_gets_all_if_it_reads_enough(at_once: int, all_of_it: bool) -> None:
     """In several times as long as a client that reads nothing is given."""
     size = 1 << 21
 
@@ -44,21 +46,19 @@ def test_who_reads_slowly_but_steadily_gets_all() -> None:
         config.load()
         protocol = punctual(0.2)(config, ServerState(), {})
         server = await loop.create_server(lambda: protocol, "127.0.0.1", 0)
-        # Large buffers of the system would move on in bursts, seconds apart.
-        slow = socket.socket()
+        slow = socket.socket()  # what the system holds for it should be no more than it reads
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
         slow.connect(server.sockets[0].getsockname())
-        reader, client = await asyncio.open_connection(sock=slow)
+        reader, client = await asyncio.open_connection(sock=slow, limit=1 << 10)
         await asyncio.sleep(0.05)
-        sending = protocol.transport.get_extra_info("socket")
-        sending.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 14)
         protocol.transport.write(b"x" * size)
         read = 0
-        while read < size and (block := await reader.read(1 << 15)):
-            read += len(block)
-            await asyncio.sleep(0.02)
+        with contextlib.suppress(ConnectionResetError):
+            while read < size and (block := await reader.read(at_once)):
+                read += len(block)
+                await asyncio.sleep(0.02)
         server.close()
         client.transport.abort()
         return read
 
-    assert asyncio.run(serve()) == size
+    assert (asyncio.run(serve()) == size) == all_of_it

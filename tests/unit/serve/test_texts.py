@@ -43,7 +43,7 @@ def test_lines_are_translated_and_white_space_stays() -> None:
         ("<p>one\n two\r\n\tthree \n</p>", "<p>ONE TWO THREE \n</p>"),
         ("one\n two\n \nthree", "ONE TWO\n \nTHREE"),
         ("<b>one&nbsp;\ntwo</b>", "<b>ONE\xa0 TWO</b>"),
-        ("<PRE>a\n  b</PRE>c\nd", "<PRE>A\n  B</PRE>C D"),
+        ("<PRE>a\n  b   c\td</PRE>e\nf", "<PRE>A\n  B   C\tD</PRE>E F"),
         (
             "<textarea rows=2>a\nb</textarea><pretty>c\nd",
             "<textarea rows=2>A\nB</textarea><pretty>C D",

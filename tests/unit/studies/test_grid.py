@@ -125,8 +125,19 @@ def test_results_that_do_not_tell_of_processes_are_of_one() -> None:
         ("train={seed: 9}", "--set train.seed: a study's seeds are given by --seeds"),
         ("train.seed=9", "--set train.seed: a study's seeds are given by --seeds"),
         ("train.run=x", "--set train.run: every run of a study has a folder of its own"),
+        ("train=null", "--set train=null: takes a whole section away"),
     ],
 )
 def test_what_a_study_varies_cannot_be_set_for_all_its_runs(setting: str, told: str) -> None:
     with pytest.raises(MuteError, match=told):
         grid.runs_of(STUDIES["units"], "multi30k", overrides=[setting])
+
+
+def test_nor_can_what_the_configs_of_its_systems_differ_in() -> None:
+    units, steps, systems = "model.units=6", "train.steps=10", ["relative", "seq"]
+    told = r"--set model\.units: that is what the difference of 'relative' and 'seq' is about"
+    with pytest.raises(MuteError, match=told):
+        grid.runs_of(STUDIES["main"], "multi30k", overrides=[units], systems=systems)
+    (run, _) = grid.runs_of(STUDIES["main"], "multi30k", [1], [steps], systems)
+    assert run.config.train is not None
+    assert run.config.train.steps == 10
