@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter, StrMethodFormatter
 
 from mute.analysis.drawing import INK, figure, to_png
-from mute.analysis.plots import looks
+from mute.analysis.plots import from_zero, label_axes, looks, open_frame
 from mute.studies.tables import grid
 
 # The work in these sentences is the one that is counted, where all else is as in `growth.Point`.
@@ -151,12 +151,11 @@ def draw(axis: str, kinds: Mapping[str, Rows]) -> Figure:
                 axes.plot(places, [row[value] for row in line], label=name, **look_of[name])
         for axes in (above, below):
             _finish(axes, [row["at"] for row in kinds[kind]], logarithmic=look.logarithmic)
-        above.set_title(kind, color=INK, fontsize=10)
-        below.set_xlabel(getattr(look, kind), color=INK)
+        first = kind == _KINDS[0]
+        label_axes(above, kind, "", "target tokens per second" if first else "")
+        label_axes(below, "", getattr(look, kind), "share of the machine's peak" if first else "")
         above.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        below.yaxis.set_major_formatter(PercentFormatter(1))
-    plots[0, 0].set_ylabel("target tokens per second", color=INK)
-    plots[1, 0].set_ylabel("share of the machine's peak", color=INK)
+        below.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     handles, labels = plots[0, 1].get_legend_handles_labels()  # training has no int8
     drawn.legend(
         handles, labels, loc="outside lower center", ncols=4, frameon=False, labelcolor=INK
@@ -170,9 +169,5 @@ def _finish(axes: Axes, places: Iterable[int], *, logarithmic: bool) -> None:
         axes.xaxis.set_minor_locator(NullLocator())
     ticks = sorted(set(places))
     axes.set_xticks(ticks, [f"{place:,}" for place in ticks])
-    axes.set_ylim(bottom=0)  # a half looks like a half
-    axes.grid(color=INK, alpha=0.12, linewidth=0.8)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=INK, labelsize=9)
-    for spine in axes.spines.values():
-        spine.set_color(INK)
+    from_zero(axes)
+    open_frame(axes)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mute.analysis.captions import bias_of_units
 from mute.analysis.diversity import Diversity, measure_diversity
 from mute.analysis.maps import AttentionMaps, attention_maps, choose_lines
 from mute.analysis.muting import Muting, mute_each, translations_needed
@@ -126,7 +127,7 @@ def _stack(
     return Stack(
         name,
         units,
-        [*config.bias, *["identity"] * (units - len(config.bias))] if config.bias else [],
+        bias_of_units(config.bias, units),
         unit_weights(layers[own]),
         find_orders(layers[own]),
         read_course(path, own) if units > 1 else None,

@@ -45,6 +45,11 @@ def of_weights(weights: Sequence[UnitWeights], *, sequential: bool) -> str:
     )
 
 
+def bias_of_units(bias: Sequence[str], units: int) -> list[str]:
+    """The kind of noise of every unit, also of those that a config does not name."""
+    return [*bias, *["identity"] * (units - len(bias))] if bias else []
+
+
 def of_bias(bias: Sequence[str]) -> str:
     """Which unit saw its input through which noise; nothing if there was none."""
     named = [f"{unit} {kind}" for unit, kind in enumerate(bias)]

@@ -67,7 +67,7 @@ def heat_maps(
             star = "*" if marks is not None and marks[index][row][column] else ""
             text, ink = f"{written(value, sign=around_zero)}{star}", colours.readable_on(value)
             axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=9)
-        _name(axes, title, x_labels[index], y_label if index % columns == 0 else "")
+        label_axes(axes, title, x_labels[index], y_label if index % columns == 0 else "")
         axes.set_xticks(range(table.shape[1]))
         axes.set_yticks(range(len(table)), y_ticks)
         axes.tick_params(length=0)
@@ -100,7 +100,7 @@ def lines(
         text = axes.text(1, height, f"{name} ", transform=side, ha="right", va="bottom")
         text.set(color=INK, fontsize=8)
     _draw(axes, series, xs)
-    _name(axes, "", x_label, y_label)
+    label_axes(axes, "", x_label, y_label)
     drawn.legend(loc="outside right upper", frameon=False, labelcolor=INK)
     return drawn
 
@@ -127,7 +127,7 @@ def line_panels(
         axes.set_visible(False)
     for axes, (title, series) in zip(plots.flat, panels.items(), strict=False):
         _draw(axes, series, xs)
-        _name(axes, title, "", "")
+        label_axes(axes, title, "", "")
     drawn.supxlabel(x_label, color=INK, fontsize=10)
     drawn.supylabel(y_label, color=INK, fontsize=10)
     handles, names = plots.flat[0].get_legend_handles_labels()
@@ -135,17 +135,16 @@ def line_panels(
     return drawn
 
 
-def attention_figure(
-    tokens: Sequence[str], weights: Sequence[Sequence[Rows]], titles: Sequence[str]
-) -> Figure:
+def attention_figure(tokens: Sequence[str], weights: Sequence[Sequence[Rows]]) -> Figure:
     """Maps of all units side by side, a row for each layer; weights under `HIDDEN` are not shown.
 
     Args:
         tokens: of the sentence
-        weights: by layer, unit, looking token and token looked at
-        titles: of the units
+        weights: by layer, unit, looking token and token looked at; an attention that all units
+            share, once
     """
-    layers, units = len(weights), len(titles)
+    layers, units = len(weights), len(weights[0])
+    titles = [f"unit {unit}" for unit in range(units)] if units > 1 else ["all units"]
     side = min(0.17 * len(tokens), 7)
     letters = 0.075 * max(map(len, tokens))
     drawn = figure(side * units + letters + 1.6, (side + 0.1) * layers + letters + 0.8)
@@ -156,7 +155,9 @@ def attention_figure(
         shown = np.ma.masked_less(np.array(weights[layer][unit], dtype=float), HIDDEN)
         axes.set_facecolor("white")  # also on a dark page: more attention is darker
         image = axes.imshow(shown, cmap="Blues", vmin=0, vmax=highest)
-        _name(axes, titles[unit] if layer == 0 else "", "", f"layer {layer}" if unit == 0 else "")
+        label_axes(
+            axes, titles[unit] if layer == 0 else "", "", f"layer {layer}" if unit == 0 else ""
+        )
         _label_with(tokens, axes, size)
     bar = drawn.colorbar(image, ax=plots, shrink=min(1, 3 / (side * layers)), pad=0.01)
     bar.set_label("attention", color=INK)
@@ -202,14 +203,25 @@ def _draw(axes: Axes, series: Mapping[str, Sequence[float]], xs: Sequence[float]
         axes.plot(xs, heights, **look, label=name)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     axes.patch.set_visible(False)
+    open_frame(axes)
+
+
+def open_frame(axes: Axes) -> None:
+    """Lines stand on a faint grid, between two axes."""
     axes.grid(color=INK, alpha=0.12, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _name(axes: Axes, title: str, x_label: str, y_label: str) -> None:
+def label_axes(axes: Axes, title: str, x_label: str, y_label: str) -> None:
+    """Say what is seen, in the colour of everything that is not data."""
     axes.set_title(title, color=INK, fontsize=10)
     axes.set_xlabel(x_label, color=INK)
     axes.set_ylabel(y_label, color=INK)
     axes.tick_params(colors=INK, labelsize=9)
     for spine in axes.spines.values():
         spine.set_color(INK)
+
+
+def from_zero(axes: Axes) -> None:
+    """A half looks like a half; the highest point keeps its marker."""
+    axes.set_ylim(0, 1.08 * axes.dataLim.y1)

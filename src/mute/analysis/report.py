@@ -199,13 +199,11 @@ def _of_muting(found: Muting) -> Section:
 
 
 def _of_maps(maps: AttentionMaps) -> Section:
-    units = len(maps.weights[0])
-    titles = [f"unit {unit}" for unit in range(units)] if units > 1 else ["all units"]
     text = (
         f"Rows look at columns; the mean over heads, weights under {HIDDEN} are not shown. "
         f"{captions.of_maps(maps)}"
     )
-    drawn = attention_figure(maps.tokens, maps.weights, titles)
+    drawn = attention_figure(maps.tokens, maps.weights)
     return Section(f"attention-{maps.line}", f"Attention in line {maps.line}", text, drawn)
 
 

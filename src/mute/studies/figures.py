@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 _EARLY = 1 / 3
 """The share of a run in which scores rise so fast that all systems look alike."""
 _SPAN = 6.0
-"""BLEU below the best at which a curve's figure ends: differences of a point are to be seen."""
-
+"""BLEU below the best at which curves begin: differences of a point are to be seen."""
+_LEAST_POINTS = 3
+"""Of a line that is a curve."""
+_LEAST_SPAN = 2.0
+"""BLEU that a figure of few points shows at least: tenths are not to look like cliffs."""
 _MOST_NAMED_INSIDE = 8
 
 Points = Mapping[float, Spread]
@@ -37,11 +40,12 @@ class Panel:
     y_label: str
     lines: Mapping[str, Points]
     """By name."""
+    title: str = ""
     every_x_named: bool = False
     from_zero: bool = False
     """Whether the height of a point is to show its value, not only its distance from others."""
-    span: float | None = None
-    """How far below the highest point it reaches at the most."""
+    least_span: float = 0.0
+    """How much of the vertical axis is shown at least."""
 
     @property
     def is_crowded(self) -> bool:
@@ -64,53 +68,84 @@ def write_figures(study: Study, summary: Summary) -> dict[str, str]:
     for name in study.figures:
         for file, (drawn, caption) in FIGURES[name](summary, results).items():
             (folder / file).write_bytes(to_png(drawn))
-            captions[file] = f"{caption} Task: {summary.task}.{_reservations(summary)}"
+            captions[file] = f"{caption} Task: {summary.task}.{_seeds(summary)}"
     return captions
 
 
-def _reservations(summary: Summary) -> str:
-    """What a reader cannot see in a figure: that runs are missing, or that there is one of each."""
-    single = all(len(row.seeds) <= 1 for row in summary.rows)
-    missing = f" Not run yet: {'; '.join(summary.missing)}." if summary.missing else ""
-    return (" One seed." if single else "") + missing
+def _seeds(summary: Summary) -> str:
+    """What cannot be seen in a figure: which lines are single runs."""
+    trained = [row for row in summary.rows if row.system]
+    several = [row.label for row in trained if len(row.seeds) > 1]
+    single = [row.label for row in trained if len(row.seeds) <= 1]
+    if not several:
+        return " One seed."
+    if not single:
+        return ""
+    if len(single) <= len(several):
+        return f" One seed: {'; '.join(single)}."
+    return f" One seed, but for {'; '.join(several)}."
 
 
 def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
-    """How BLEU on the development set rises, a line for each system."""
-    lines = {}
-    for row in summary.rows:
-        by_tokens: dict[float, list[float]] = defaultdict(list)
-        for result in results.get(row.system or "", []):
-            tokens = result["config"]["train"]["batch_tokens"]
-            per_step = tokens * batches_per_step(result) / 1e6
-            for point in result["curve"]:
-                by_tokens[point["step"] * per_step].append(point["bleu"])
-        if by_tokens:
-            late = {x: each for x, each in by_tokens.items() if x > _EARLY * max(by_tokens)}
-            lines[row.label] = {x: known for x in sorted(late) if (known := spread(late[x]))}
+    """How BLEU on the development set rises, a line for each system, beside its baseline's."""
+    known = [(row, _curve(results.get(row.system or "", []))) for row in summary.rows]
+    best = max((point.mean for _, line in known for point in line.values()), default=0.0)
+    groups: dict[str, dict[str, Points]] = defaultdict(dict)
+    for row, line in known:
+        if near := {x: point for x, point in line.items() if point.mean >= best - _SPAN}:
+            groups[row.baseline][row.label] = near
+    if not any(len(line) >= _LEAST_POINTS for group in groups.values() for line in group.values()):
+        return {}
+    panels = []
+    for group in groups.values():
+        title, names = _title_and_names(list(group))
+        lines = dict(zip(names, group.values(), strict=True))
+        panels.append(Panel("million tokens", "BLEU, dev", lines, title))
     caption = (
-        "BLEU on the development set after each validation but those of a run's first third, and "
-        f"at most {_SPAN:g} below the best, mean and standard deviation over the seeds, against "
-        "what was trained on: steps times batches per step times tokens per batch."
+        "BLEU on the development set at the validations of a run's last two thirds, from "
+        f"{_SPAN:g} below the best on; mean and standard deviation over the seeds, lines a little "
+        "beside one another. Million tokens: steps times batches per step times tokens per batch."
     )
-    panel = Panel("million tokens", "BLEU, dev", lines, span=_SPAN)
-    return {"curves.png": (_draw([panel]), caption)}
+    return {"curves.png": (_draw(panels), caption)}
+
+
+def _curve(results: Sequence[dict[str, Any]]) -> Points:
+    """The scores of a system's validations, but for the first ones, by million tokens."""
+    by_tokens: dict[float, list[float]] = defaultdict(list)
+    for result in results:
+        tokens = result["config"]["train"]["batch_tokens"]
+        per_step = tokens * batches_per_step(result) / 1e6
+        for point in result["curve"]:
+            by_tokens[point["step"] * per_step].append(point["bleu"])
+    late = (x for x in sorted(by_tokens) if x > _EARLY * max(by_tokens))
+    return {x: known for x in late if (known := spread(by_tokens[x]))}
+
+
+def _title_and_names(labels: Sequence[str]) -> tuple[str, list[str]]:
+    """What labels such as 'MUTE, dropout 0.3' have in common, and what is left of each."""
+    parts = [label.split(", ") for label in labels]
+    common = [part for part in parts[0] if all(part in other for other in parts)]
+    rest = [", ".join(part for part in each if part not in common) for each in parts]
+    if len(labels) == 1 or not all(rest):
+        return "", list(labels)
+    return ", ".join(common), rest
 
 
 def units(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Drawn:
     """BLEU and translation speed by the number of units, as the paper's Figure 2."""
     rows = {_setting(results, row, "units"): row for row in summary.rows if row.system}
-    panels = [Panel("units", "BLEU", _by_set(summary, rows), every_x_named=True)]
+    scores = {"": {count: row.dev for count, row in rows.items() if row.dev}}
+    panels = [Panel("units", "BLEU, dev", scores, every_x_named=True, least_span=_LEAST_SPAN)]
     speeds = {
         count: Spread(row.measured["tokens/s"], None)
         for count, row in rows.items()
         if "tokens/s" in row.measured
     }
-    shown = "BLEU"
+    shown = "BLEU on the development set"
     if speeds:
-        lines = {"beam 4, batches of 30": speeds}
-        panels.append(Panel("units", "target tokens/s", lines, every_x_named=True, from_zero=True))
-        shown = "BLEU and translation speed"
+        label = "target tokens/s, beam 4, batch 30"
+        panels.append(Panel("units", label, {"": speeds}, every_x_named=True, from_zero=True))
+        shown += " and translation speed"
     caption = f"{shown} by the number of units in each encoder layer (Figure 2 of the paper)."
     return {"units.png": (_draw(panels), caption)}
 
@@ -122,7 +157,7 @@ def sample_rate(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -
         if row.system and row.dev:
             lines[row.label.rpartition(", ")[0]][_setting(results, row, "sample_rate")] = row.dev
     caption = "BLEU on the development set by how often the bias acts (Figure 4 of the paper)."
-    panel = Panel("sample rate", "BLEU, dev", lines, every_x_named=True)
+    panel = Panel("sample rate", "BLEU, dev", lines, every_x_named=True, least_span=_LEAST_SPAN)
     return {"sample-rate.png": (_draw([panel]), caption)}
 
 
@@ -153,14 +188,15 @@ def weights(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dr
 
 def _noise(results: Mapping[str, list[dict[str, Any]]]) -> str:
     """What the units saw their input through, if all systems that have noise have the same."""
-    from mute.analysis.captions import of_bias
+    from mute.analysis.captions import bias_of_units, of_bias
 
-    kinds = {
-        tuple(each["config"]["model"].get("bias", ()))
+    models = [
+        each["config"]["model"]
         for of in results.values()
         for each in of
         if "encoder" in each.get("units", {})
-    }
+    ]
+    kinds = {tuple(bias_of_units(model.get("bias", ()), model["units"])) for model in models}
     biased = kinds - {()}
     if len(biased) != 1:
         return ""
@@ -171,27 +207,29 @@ def _setting(results: Mapping[str, list[dict[str, Any]]], row: Row, key: str) ->
     return float(results[row.system or ""][0]["config"]["model"][key])
 
 
-def _by_set(summary: Summary, rows: Mapping[float, Row]) -> dict[str, Points]:
-    """BLEU on dev and every test set, by some number."""
-    lines: dict[str, Points] = {"dev": {x: row.dev for x, row in rows.items() if row.dev}}
-    for test in summary.tests:
-        lines[test] = {x: row.tests[test] for x, row in rows.items() if test in row.tests}
-    return lines
-
-
 def _draw(panels: Sequence[Panel]) -> Figure:
-    """Panels side by side."""
+    """Panels side by side, a few in a row; more than two have one vertical axis."""
     from mute.analysis.drawing import figure
+    from mute.analysis.plots import IN_A_ROW
 
-    wide = len(panels) > 1 or panels[0].is_crowded
-    drawn = figure(9.5 if wide else 6.5, 3.4)
-    for axes, panel in zip(drawn.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-        _draw_panel(axes, panel)
+    many = len(panels) > 2
+    columns = min(IN_A_ROW, len(panels)) or 1
+    rows = -(-len(panels) // columns) or 1
+    wide = len(panels) > 1 or any(panel.is_crowded for panel in panels)
+    drawn = figure(3.2 * columns if many else 9.5 if wide else 6.5, 3.0 * rows if many else 3.4)
+    plots = drawn.subplots(rows, columns, squeeze=False, sharey=many)
+    for axes in plots.flat[len(panels) :]:
+        axes.set_visible(False)
+    for index, (axes, panel) in enumerate(zip(plots.flat, panels, strict=False)):
+        _draw_panel(axes, panel, named=not many or index % columns == 0)
     return drawn
 
 
-def _draw_panel(axes: Axes, panel: Panel) -> None:
-    from mute.analysis.plots import looks
+def _draw_panel(axes: Axes, panel: Panel, *, named: bool) -> None:
+    """Draw the lines; `named` is whether the vertical axis has a name of its own."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    from mute.analysis.plots import from_zero, label_axes, looks, open_frame
 
     every = [x for points in panel.lines.values() for x in points]
     spreading = [name for name, points in panel.lines.items() if _spreads(points)]
@@ -211,20 +249,22 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
             elinewidth=0.9,
         )
     if panel.every_x_named:
-        axes.set_xticks(sorted({x for points in panel.lines.values() for x in points}))
+        axes.set_xticks(sorted(set(every)))
     if panel.from_zero:
-        axes.set_ylim(0, 1.1 * axes.dataLim.y1)
-    if panel.span is not None:
-        axes.set_ylim(bottom=max(axes.get_ylim()[0], axes.dataLim.y1 - panel.span))
-    axes.set_xlabel(panel.x_label)
-    axes.set_ylabel(panel.y_label)
-    axes.grid(alpha=0.15)
-    axes.spines[["top", "right"]].set_visible(False)
-    if panel.lines:
-        named = axes.legend(frameon=False, fontsize=8)
+        from_zero(axes)
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    low, high = axes.get_ylim()
+    if high - low < panel.least_span:
+        middle = (low + high) / 2
+        axes.set_ylim(middle - panel.least_span / 2, middle + panel.least_span / 2)
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    label_axes(axes, panel.title, panel.x_label, panel.y_label if named else "")
+    open_frame(axes)
+    if any(panel.lines):  # a line alone may have no name
+        legend = axes.legend(frameon=False, fontsize=8)
         if panel.is_crowded:
-            named.set_loc("upper left")
-            named.set_bbox_to_anchor((1, 1), axes.transAxes)
+            legend.set_loc("upper left")
+            legend.set_bbox_to_anchor((1, 1), axes.transAxes)
 
 
 def _spreads(points: Points) -> bool:
@@ -253,6 +293,5 @@ def attention_figures(
 
     folder.mkdir(parents=True, exist_ok=True)
     for system, (tokens, by_layer) in maps.items():
-        titles = [f"unit {unit}" for unit in range(len(by_layer[0]))]
-        drawn = attention_figure(tokens, by_layer, titles)
+        drawn = attention_figure(tokens, by_layer)
         (folder / f"attention-{system}.png").write_bytes(to_png(drawn))

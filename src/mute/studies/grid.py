@@ -1,7 +1,7 @@
 """A study on a task, spelled out: every run with its config, its folder and its result."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from mute.data.prepared import load_prepared
 from mute.errors import MuteError
 from mute.experiment import sections
 from mute.files import write_whole
-from mute.result import RESULT
+from mute.result import RESULT, references_of
 from mute.studies.definitions import Study, System
 from mute.train.checkpoint import checkpoints, step_of
 from mute.train.folder import prepared_anew
@@ -63,10 +63,20 @@ class Run:
         return Path(training.run)
 
     def finished(self) -> bool:
-        """Whether its result is there, and of this very config."""
+        """Whether its result is there, of this very config and of the references as they are.
+
+        Where references were corrected, it is if its model is not here to be scored anew.
+        """
         if not self.result_file.is_file():
             return False
-        return same_run(read_json(self.result_file), self.config, self.processes)
+        result = read_json(self.result_file)
+        if not same_run(result, self.config, self.processes):
+            return False
+        return not (_corrected(result, self.config) and self._is_here(result))
+
+    def _is_here(self, result: dict[str, Any]) -> bool:
+        folder = Path(result["config"]["train"]["run"])  # maybe that of another study
+        return is_trained(folder, self.config, self.processes)
 
 
 def results_folder(study: str, task: str) -> Path:
@@ -124,9 +134,7 @@ def runs_of(
             raise MuteError(f"'{name}' is no system of '{study.name}'; there are {names}")
     chosen = [system for system in known if not systems or system.name in systems]
     seeds = seeds or study.seeds
-    if overrides:
-        plain = {each: _config(study, folder, each, seeds[0], ()) for each in chosen}
-        _check_overrides(overrides, plain)
+    _check_overrides(overrides, chosen, _differing_models(folder, known) if overrides else [])
     return [
         Run(
             study.name,
@@ -142,14 +150,21 @@ def runs_of(
     ]
 
 
-def _check_overrides(overrides: Sequence[str], plain: Mapping[System, Config]) -> None:
+def _check_overrides(
+    overrides: Sequence[str], systems: Sequence[System], varied: Collection[str]
+) -> None:
     """Refuse settings that would make a row another than its label says, or be lost.
 
     Args:
         overrides: to be looked at
-        plain: the study's systems, each with its config without them
+        systems: that are to be run
+        varied: what the configs of the study's systems differ in
     """
-    about = _what_rows_are_about(plain)
+    about = {
+        change.partition("=")[0]: f"'{system.name}' ({system.label}) is"
+        for system in reversed(systems)
+        for change in system.changes
+    }
     for override in overrides:
         keys = overridden(override)
         if keys in (["model"], ["data"], ["train"]):
@@ -161,23 +176,24 @@ def _check_overrides(overrides: Sequence[str], plain: Mapping[System, Config]) -
                 raise MuteError(f"--set {key}: every run of a study has a folder of its own")
             if key in about:
                 raise MuteError(
-                    f"--set {key}: that is what {about[key]} is about; leave it out, or choose "
-                    f"other systems by --systems"
+                    f"--set {key}: that is what {about[key]} about; leave it out, or choose other "
+                    f"systems by --systems"
+                )
+            if key in varied:
+                raise MuteError(
+                    f"--set {key}: the study's systems differ in it, and their names would not be "
+                    f"true any more; leave it out, or use a config of your own and `mute train`"
                 )
 
 
-def _what_rows_are_about(plain: Mapping[System, Config]) -> dict[str, str]:
-    """The settings that a system changes, or in which two systems differ, each with whose it is."""
-    about: dict[str, str] = {}
-    for system in plain:
-        for change in system.changes:
-            about.setdefault(change.partition("=")[0], f"'{system.name}' ({system.label})")
-    (first, config), *rest = plain.items()
-    settings = config.model_dump(mode="json")
-    for system, config in rest:
-        for key in differences(settings, config.model_dump(mode="json"), WITHOUT_EFFECT):
-            about.setdefault(key, f"the difference of '{first.name}' and '{system.name}'")
-    return about
+def _differing_models(folder: Path, systems: Sequence[System]) -> set[str]:
+    """The settings of model and text in which the configs of some systems differ."""
+    names = dict.fromkeys(system.config for system in systems)
+    first, *others = (
+        load_config(folder / f"{name}.yaml").model_dump(mode="json") for name in names
+    )
+    found = (differences(first, other, ()) for other in others)
+    return {key for each in found for key in each if not key.startswith("train.")}
 
 
 def _config(
@@ -220,6 +236,17 @@ def is_trained(run: Path, config: Config, processes: int) -> bool:
         return False
     text = _text_now(config)
     return text is None or not prepared_anew(run, text)  # early results do not tell of it
+
+
+def _corrected(result: dict[str, Any], config: Config) -> bool:
+    """Whether references of the test sets have changed since a result was scored on them."""
+    then = {name: score.get("references") for name, score in result["tests"].items()}
+    if None in then.values():  # early results do not tell
+        return False
+    try:
+        return then != references_of(sections(config)[0])
+    except MuteError:  # they are not here
+        return False
 
 
 def _text_now(config: Config) -> str | None:
@@ -277,11 +304,13 @@ def check_results_are_kept(runs: Sequence[Run]) -> None:
         MuteError: a result file is of a run with other settings; they are named.
     """
     for run in runs:
-        if run.result_file.is_file() and not run.finished():
-            try:
-                why = told(differing(read_json(run.result_file), run.config, run.processes))
-            except (KeyError, ValidationError):
-                why = "it has settings of another version of mute"
+        if not run.result_file.is_file():
+            continue
+        try:
+            why = told(differing(read_json(run.result_file), run.config, run.processes))
+        except (KeyError, ValidationError):
+            why = "it has settings of another version of mute"
+        if why:
             raise MuteError(
                 f"{run.result_file}: the result of a run with other settings, which this one "
                 f"would overwrite: {why}. Move it away first"

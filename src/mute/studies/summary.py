@@ -97,6 +97,8 @@ class Summary:
     """Labels of systems without a finished run."""
     signatures: list[str]
     commits: list[str]
+    threads: list[int | None]
+    """That the runs had; None where a result does not tell."""
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
@@ -144,6 +146,7 @@ def summarise(study: Study, configs: Path | str) -> Summary:
         [system.label for system in study.systems_for(task) if not results[system.name]],
         _in_order(test["signature"] for result in every for test in result["tests"].values()),
         _in_order(str(result["commit"]) for result in every),
+        list(dict.fromkeys(result.get("threads") for result in every)),
     )
 
 
@@ -240,7 +243,17 @@ def _mixed(results: Sequence[dict[str, Any]], expected: Iterable[str] = ()) -> l
         for key in (*keys, *expected)  # of another text by its settings
     ):
         keys.append(TEXT)
-    return keys
+    return keys + _corrected(results)
+
+
+def _corrected(results: Sequence[dict[str, Any]]) -> list[str]:
+    """The test sets of which some runs were scored on other references."""
+    found: dict[str, set[str]] = {}
+    for result in results:
+        for test, score in result["tests"].items():
+            if "references" in score:  # early results do not tell
+                found.setdefault(test, set()).add(score["references"])
+    return [f"the references of {test}" for test, digests in found.items() if len(digests) > 1]
 
 
 def _declared(study: Study, task: str) -> dict[str, set[str]]:

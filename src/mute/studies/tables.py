@@ -1,5 +1,6 @@
 """The tables of a study for people, in Markdown."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from mute.evaluate.significance import p_value
@@ -23,27 +24,33 @@ def write_tables(study: Study, summary: Summary, captions: Mapping[str, str]) ->
     write_json(summary.as_json(), folder / JSON)
     text = markdown(study, summary)
     for file, caption in captions.items():
-        text += f"\n![{caption}]({file})\n\n*{caption}*\n"
+        text += f"\n![{_brief(caption)}]({file})\n\n*{caption}*\n"
     (folder / MARKDOWN).write_text(text, encoding="utf-8")
+
+
+def _brief(caption: str) -> str:
+    """For those who cannot see the figure, and read the whole caption next."""
+    return re.split("[.;:(]", caption)[0].strip()
 
 
 def markdown(study: Study, summary: Summary) -> str:
     """The whole text: best checkpoints, their averages, significance, and how it was measured."""
     shows = study.shows[0].upper() + study.shows[1:]
-    parts = [f"**{summary.study}, {summary.task}.** {shows}.", _main_table(summary)]
+    parts = [f"**{summary.study}, {summary.task}.** {shows}.", _main_table(study, summary)]
     for name, title in VARIANTS.items():
         if any(name in row.variants for row in summary.rows):
             parts += [f"{title}:", _variant_table(summary, name)]
     if any(row.p for row in summary.rows):
-        title = f"p of the difference from {_baselines(summary)}, seed by seed:"
+        title = f"p of the difference from {_baseline(study, summary)}, seed by seed:"
         parts += [title, _significance_table(summary)]
-    return "\n\n".join([*parts, _footer(summary)]) + "\n"
+    return "\n\n".join([*parts, _footer(study, summary)]) + "\n"
 
 
-def _main_table(summary: Summary) -> str:
-    measured = _measured(summary)
+def _main_table(study: Study, summary: Summary) -> str:
+    measured, baselines = _measured(summary), _own_baselines(study, summary)
     headings = [
         *("system", "parameters", "seeds", "steps", "dev", *summary.tests, "Δ"),
+        *(["from"] if baselines else []),
         *measured,
         "hours",
     ]
@@ -61,6 +68,7 @@ def _main_table(summary: Summary) -> str:
                     for test in summary.tests
                 ),
                 NOTHING if row.difference is None else f"{row.difference:+.2f}",
+                *([baselines.get(row.system, NOTHING)] if baselines else []),
                 *(_number(row.measured.get(name)) for name in measured),
                 NOTHING if row.hours is None else f"{row.hours:.2f}",
             ]
@@ -104,21 +112,28 @@ def _significance_table(summary: Summary) -> str:
     )
 
 
-def _baselines(summary: Summary) -> str:
-    """+ Relative; or, where some rows have a baseline of their own, all of them."""
-    named = {row.baseline for row in summary.rows}
-    labels = [row.label for row in summary.rows if row.system in named]
-    own = [f"'{each}'" for each in labels if each != summary.baseline]
-    if not own:
-        return summary.baseline
-    return " or ".join([f"'{summary.baseline}'", *own]) + ", whichever is of the same kind"
+def _baseline(study: Study, summary: Summary) -> str:
+    """What differences are from, in words: one system, or each row's own."""
+    return "the row's baseline" if _own_baselines(study, summary) else summary.baseline
 
 
-def _footer(summary: Summary) -> str:
-    baselines = _baselines(summary)
+def _own_baselines(study: Study, summary: Summary) -> dict[str | None, str]:
+    """By system, the label of its baseline, where not all rows have the same."""
+    labels = {system.name: system.label for system in study.systems}
+    shown = {row.system for row in summary.rows}
+    own: dict[str | None, str] = {
+        system.name: labels[study.baseline_of(system)]
+        for system in study.systems
+        if system.name in shown
+    }
+    return own if len(set(own.values())) > 1 else {}
+
+
+def _footer(study: Study, summary: Summary) -> str:
+    baseline = _baseline(study, summary)
     lines = [
         "BLEU of the checkpoint that is best on dev; mean ± standard deviation over seeds.",
-        f"Δ: difference from {baselines}, seed by seed, averaged over dev and test sets.",
+        f"Δ: difference from {baseline}, seed by seed, averaged over dev and test sets.",
     ]
     if any(row.system is None and row.difference is not None for row in summary.rows):
         lines.append(
@@ -129,7 +144,7 @@ def _footer(summary: Summary) -> str:
         lines.append(f"Of the first seed alone: {', '.join(measured)}.")
     if any(row.p for row in summary.rows):
         lines.append(
-            f"† / ††: better than {baselines} with p < 0.05 / 0.01 in every seed, by paired "
+            f"† / ††: better than {baseline} with p < 0.05 / 0.01 in every seed, by paired "
             f"bootstrap (1000 samples) between runs of the same seed."
         )
     lines += [
@@ -143,6 +158,14 @@ def _footer(summary: Summary) -> str:
         for row in summary.rows
         if row.unlike
     ]
+    if len(summary.threads) > 1:
+        counts = sorted(count for count in summary.threads if count)
+        known = f"{' or '.join(map(str, counts))} thread{'s' * (counts[-1] > 1)}" if counts else ""
+        unknown = "an unknown number" if None in summary.threads else ""
+        lines.append(
+            f"Hours are of runs with {' or '.join(filter(None, (known, unknown)))}, so they do "
+            f"not tell which system is the faster."
+        )
     if summary.missing:
         lines.append(f"Not run yet: {'; '.join(summary.missing)}.")
     if summary.signatures:

@@ -63,7 +63,7 @@ def test_low_attention_is_hidden_and_every_token_named() -> None:
     tokens = ["▁the", "$x", "y$", "狗", "</s>"]
     weights = np.full((2, 3, 5, 5), 0.04)
     weights[..., 0] = 0.84
-    drawn = attention_figure(tokens, weights.tolist(), [f"unit {u}" for u in range(3)])
+    drawn = attention_figure(tokens, weights.tolist())
     for axes in drawn.axes[:6]:
         shown = axes.images[0].get_array()
         assert isinstance(shown, np.ma.MaskedArray)

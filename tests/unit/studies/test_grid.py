@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ import pytest
 from mute.config import Config
 from mute.errors import MuteError
 from mute.studies import grid
-from mute.studies.definitions import STUDIES
+from mute.studies.definitions import STUDIES, System
 
 TEXT = {"source": "a.en", "target": "a.de"}
 
@@ -60,6 +61,24 @@ def test_one_whose_checkpoints_are_gone_is_not(
     prepared_as("A", monkeypatch)
     (trained / "checkpoints" / "step-00000012").rmdir()
     assert grid.find_twin(config("runs/other"), 1) is None
+
+
+@pytest.mark.parametrize("model_is_here", [True, False])
+def test_a_run_whose_references_were_corrected_is_unfinished_if_it_can_be_scored_anew(
+    model_is_here: bool, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared_as("A", monkeypatch)
+    run = grid.Run("main", Path("configs/toy"), System("a", "A", "a"), 1, config(str(trained)))
+    scores = {"test": {"bleu": 40.0, "references": "as they were"}}
+    result = grid.read_json(trained / "result.json") | {"tests": scores}
+    grid.write_json(result, run.result_file)
+    monkeypatch.setattr(grid, "references_of", lambda _: {"test": "as they were"})
+    assert run.finished()
+    monkeypatch.setattr(grid, "references_of", lambda _: {"test": "corrected"})
+    if not model_is_here:
+        shutil.rmtree(trained)
+    assert run.finished() != model_is_here
+    grid.check_results_are_kept([run])
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"steps": 12}'])
@@ -133,11 +152,11 @@ def test_what_a_study_varies_cannot_be_set_for_all_its_runs(setting: str, told: 
         grid.runs_of(STUDIES["units"], "multi30k", overrides=[setting])
 
 
-def test_nor_can_what_the_configs_of_its_systems_differ_in() -> None:
-    units, steps, systems = "model.units=6", "train.steps=10", ["relative", "seq"]
-    told = r"--set model\.units: that is what the difference of 'relative' and 'seq' is about"
+@pytest.mark.parametrize("systems", [[], ["seq"]])
+def test_nor_can_what_the_configs_of_its_systems_differ_in(systems: list[str]) -> None:
+    told = r"--set model\.units: the study's systems differ in it"
     with pytest.raises(MuteError, match=told):
-        grid.runs_of(STUDIES["main"], "multi30k", overrides=[units], systems=systems)
-    (run, _) = grid.runs_of(STUDIES["main"], "multi30k", [1], [steps], systems)
+        grid.runs_of(STUDIES["main"], "multi30k", [1], ["model.units=6"], systems)
+    run, *_ = grid.runs_of(STUDIES["main"], "multi30k", [1], ["train.penalty_weight=1e-3"], systems)
     assert run.config.train is not None
-    assert run.config.train.steps == 10
+    assert run.config.train.penalty_weight == 1e-3

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 
 from mute.studies.definitions import Study, System
-from mute.studies.figures import curves, units, weights, write_figures
+from mute.studies.figures import curves, sample_rate, units, weights, write_figures
 from mute.studies.grid import (
     paired,
     read_json,
@@ -22,11 +25,30 @@ from mute.studies.summary import Spread, spread, summarise
 from mute.studies.tables import grid, markdown, written
 from tests.unit.studies.made_up import SIGNATURE, TRAINING, comparison, fingerprint, result
 
+CURVE = [{"step": 1000 * n, "bleu": 40.0 + n} for n in (3, 4, 5)]
 STUDY = Study(
     "made-up",
     "two systems",
     (System("relative", "+ Relative", "x"), System("seq", "Seq", "x"), System("late", "Late", "x")),
 )
+
+
+def points(figure: Figure) -> dict[str, tuple[list[float], list[float]]]:
+    """The lines of a figure's first panel, by name."""
+    lines = [
+        each.lines[0] for each in figure.axes[0].containers if isinstance(each, ErrorbarContainer)
+    ]
+    names = figure.axes[0].get_legend_handles_labels()[1] or [""]
+    return {
+        name: (np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist())
+        for name, line in zip(names, lines, strict=True)
+    }
+
+
+def legend(axes: Axes) -> Legend:
+    found = axes.get_legend()
+    assert found is not None
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -110,9 +132,9 @@ def test_a_system_may_have_a_baseline_of_its_own() -> None:
     study = replace(STUDY, systems=(*STUDY.systems[:2], late))
     *_, row = summarise(study, "toy").rows
     assert row.difference == pytest.approx((3 + 2 + 3) / 3)  # from 41, 42 and 32
-    assert "Δ: difference from '+ Relative' or 'Seq', whichever is of the same kind" in markdown(
-        study, summarise(study, "toy")
-    )
+    table = markdown(study, summarise(study, "toy"))
+    assert "Δ: difference from the row's baseline, seed by seed" in table
+    assert "| Late | 4.21M | 1 | 2,000 | 44.00 | 44.00 | 35.00 | +2.67 | Seq | 0.50 |" in table
     pairs = {(system, its["system"]) for system, its, _ in paired(study, "toy")}
     assert pairs == {("seq", "relative"), ("late", "seq")}
 
@@ -278,40 +300,77 @@ def test_the_paper_figures_are_drawn_from_results() -> None:
     for count, system in enumerate(rates, 1):
         settings = {"units": count, "sample_rate": float(system.name[2:])}
         config = {"model": settings, "train": TRAINING}
-        result("made-up", system.name, 1, 40.0, {"t": 30.0}, config=config)
+        result("made-up", system.name, 1, 40.0 + count, {"t": 30.0}, config=config, curve=CURVE)
+    summary, results = summarise(study, "toy"), read_results(study, "toy")
+    ((by_rate, _),) = sample_rate(summary, results).values()
+    assert points(by_rate) == {"a": ([0.5, 1.0], [41.0, 42.0]), "b": ([0.5, 1.0], [43.0, 44.0])}
+    ((by_units, _),) = units(summary, results).values()
+    assert list(points(by_units).values()) == [([1.0, 2.0, 3.0, 4.0], [41.0, 42.0, 43.0, 44.0])]
     captions = write_figures(study, summarise(study, "toy"))
     assert set(captions) == {"curves.png", "sample-rate.png", "units.png"}
-    for file in captions:
-        assert (results_folder("made-up", "toy") / file).stat().st_size > 5000
+    assert all((results_folder("made-up", "toy") / file).is_file() for file in captions)
 
 
 def test_curves_of_different_batches_are_compared_at_equal_tokens() -> None:
     for system, batch_tokens, step in (("relative", 2048, 1000), ("seq", 4096, 500)):
         config = {"train": {**TRAINING, "batch_tokens": batch_tokens}}
-        curve = [{"step": step, "bleu": 40.0}]
+        curve = [{"step": step * n, "bleu": 40.0} for n in (3, 4, 5)]
         result("made-up", system, 1, 40.0, {"t": 30.0}, config=config, curve=curve)
     ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
     (axes,) = figure.axes
-    assert [np.asarray(line.get_xdata()).tolist() for line in axes.lines] == [[2.048]] * 2
+    expected = [2.048 * n for n in (3, 4, 5)]
+    assert all(np.asarray(line.get_xdata()).tolist() == expected for line in axes.lines)
+    assert len(axes.lines) == 2
 
 
 def test_curves_count_the_batches_of_all_processes() -> None:
-    curve = [{"step": 500, "bleu": 40.0}]
-    result("made-up", "seq", 1, 40.0, {"t": 30.0}, batches_per_step=4, curve=curve)
+    result("made-up", "seq", 1, 40.0, {"t": 30.0}, batches_per_step=4, curve=CURVE)
     ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
-    assert [np.asarray(line.get_xdata()).tolist() for line in figure.axes[0].lines] == [[4.096]]
+    (line,) = figure.axes[0].lines
+    assert np.asarray(line.get_xdata()).tolist() == [8.192 * n for n in (3, 4, 5)]
 
 
-def test_a_figure_says_what_is_not_in_it() -> None:
-    result("made-up", "seq", 1, 40.0, {"t": 30.0})
+@pytest.mark.parametrize(
+    ("seeds", "told"),
+    [
+        ({"relative": 1, "seq": 1}, " One seed."),
+        ({"relative": 2, "seq": 1}, " One seed: Seq."),
+        ({"relative": 2, "seq": 1, "late": 1}, " One seed, but for + Relative."),
+        ({"relative": 2, "seq": 2}, " Task: toy."),
+    ],
+)
+def test_a_figure_says_which_lines_are_single_runs(seeds: dict[str, int], told: str) -> None:
+    for system, count in seeds.items():
+        for seed in range(1, count + 1):
+            result("made-up", system, seed, 40.0, {"t": 30.0}, curve=CURVE)
     captions = write_figures(STUDY, summarise(STUDY, "toy"))
-    assert captions["curves.png"].endswith(" One seed. Not run yet: + Relative; Late.")
+    assert captions["curves.png"].endswith(told)
+
+
+def test_runs_of_few_validations_have_no_curves() -> None:
+    result("made-up", "seq", 1, 40.0, {"t": 30.0}, curve=CURVE[1:])
+    assert not curves(summarise(STUDY, "toy"), read_results(STUDY, "toy"))
+
+
+def test_systems_with_baselines_of_their_own_have_panels_of_their_own() -> None:
+    systems = [
+        System(f"{of}-{way}", f"{label}, {way}", "x", baseline=f"relative-{way}")
+        for way in ("one", "two")
+        for of, label in (("relative", "+ Relative"), ("seq", "Seq"))
+    ]
+    study = replace(STUDY, systems=tuple(systems), baseline="relative-one")
+    for system in systems:
+        result("made-up", system.name, 1, 40.0, {"t": 30.0}, curve=CURVE)
+    ((figure, _),) = curves(summarise(study, "toy"), read_results(study, "toy")).values()
+    names = [[text.get_text() for text in legend(axes).get_texts()] for axes in figure.axes]
+    assert [axes.get_title() for axes in figure.axes] == ["one", "two"]
+    assert names == [["+ Relative", "Seq"]] * 2
 
 
 def test_spreads_do_not_lie_on_one_another() -> None:
     for seed in (1, 2):
         for system in ("relative", "seq"):
-            curve = [{"step": 1000 * n, "bleu": 40.0 + seed} for n in (5, 6)]
+            curve = [{"step": 1000 * n, "bleu": 40.0 + seed} for n in (4, 5, 6)]
             result("made-up", system, seed, 40.0, {"t": 30.0}, curve=curve)
     ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
     bars = [each.lines[2][0] for each in figure.axes[0].containers if hasattr(each, "lines")]
@@ -332,14 +391,12 @@ def test_lines_without_a_spread_stand_where_they_belong_and_many_names_beside_th
     (axes,) = figure.axes
     at = [np.asarray(each.lines[0].get_xdata()).tolist() for each in axes.containers]  # type: ignore[attr-defined]
     assert all(each == at[0] for each in at)
-    legend = axes.get_legend()
-    assert legend is not None
     figure.draw_without_rendering()
-    assert legend.get_window_extent().x0 >= axes.get_window_extent().x1
+    assert legend(axes).get_window_extent().x0 >= axes.get_window_extent().x1
 
 
 def test_curves_leave_out_where_all_rise_alike_and_show_the_spread_over_seeds() -> None:
-    curve = [{"step": 1000 * n, "bleu": 10.0 * n} for n in range(1, 7)]
+    curve = [{"step": 1000 * n, "bleu": 10.0 + 3 * n} for n in range(1, 10)]
     shifted = [{**point, "bleu": point["bleu"] + 2} for point in curve]
     for seed, of_seed in enumerate((curve, shifted), 1):
         result("made-up", "seq", seed, 40.0, {"t": 30.0}, curve=of_seed)
@@ -348,9 +405,9 @@ def test_curves_leave_out_where_all_rise_alike_and_show_the_spread_over_seeds() 
     assert isinstance(container, ErrorbarContainer)
     line, _, (bars,) = container.lines
     assert line is not None
-    assert np.asarray(line.get_ydata()).tolist() == [31, 41, 51, 61]
+    assert np.asarray(line.get_ydata()).tolist() == [32, 35, 38]  # of which 32 is 6 below the best
     low, high = bars.get_segments()[0][:, 1]
-    assert (low, high) == pytest.approx((31 - 2**0.5, 31 + 2**0.5))
+    assert (low, high) == pytest.approx((32 - 2**0.5, 32 + 2**0.5))
 
 
 def test_a_speed_is_drawn_from_zero() -> None:
@@ -373,14 +430,14 @@ def test_no_two_lines_of_a_figure_look_the_same() -> None:
     systems = tuple(System(f"s{number}", f"System {number}", "x") for number in range(8))
     study = replace(STUDY, systems=systems, baseline="s0")
     for system in systems:
-        result("made-up", system.name, 1, 40.0, {"t": 30.0})
+        result("made-up", system.name, 1, 40.0, {"t": 30.0}, curve=CURVE)
     ((figure, _),) = curves(summarise(study, "toy"), read_results(study, "toy")).values()
     looks = {(line.get_color(), line.get_linestyle()) for line in figure.axes[0].lines}
     assert len(looks) == len(systems)
 
 
 def test_weights_are_shown_where_there_are_several_units() -> None:
-    layer = {"alpha": [0.25, 0.75], "coefficients": [0.5, 0.5]}
+    layer = {"alpha": [0.25, 0.75], "coefficients": [0.5, 0.4]}
     ordered = {**layer, "matrix": [[1.0, 0.0], [0.0, 1.0]], "order": [0, 1]}
     result("made-up", "relative", 1, 40.0, {"t": 30.0}, units={})
     result("made-up", "seq", 1, 40.0, {"t": 30.0}, units={"encoder": [ordered, ordered]})
@@ -394,12 +451,21 @@ def test_weights_are_shown_where_there_are_several_units() -> None:
         file: [axes.get_xlabel() for axes in figure.axes] for file, (figure, _) in drawn.items()
     }
     assert columns == {"alpha.png": ["place", "unit"], "coefficients.png": ["unit", "unit"]}
+    cells = {
+        file: [text.get_text() for axes in figure.axes for text in axes.texts]
+        for file, (figure, _) in drawn.items()
+    }
+    assert cells == {
+        "alpha.png": ["0.25", "0.75"] * 4,
+        "coefficients.png": ["0.50", "0.40"] * 4,
+    }
 
 
 @pytest.mark.parametrize(
     ("kinds", "told"),
     [
         ([["swap", "mask"]], "noise in training: 0 swap and 1 mask."),
+        ([["swap"]], "noise in training: 0 swap and 1 identity."),
         (
             [["swap", "mask"], []],
             "noise in training: 0 swap and 1 mask. Systems without bias had none.",
@@ -411,8 +477,36 @@ def test_the_noise_of_units_is_told_where_it_is_the_same(kinds: list[list[str]],
     several = {"encoder": [{"alpha": [0.25, 0.75], "coefficients": [0.5, 0.5]}]}
     result("made-up", "relative", 1, 40.0, {"t": 30.0}, units={})
     for system, bias in zip(("seq", "late"), kinds, strict=False):
-        config = {"model": {"bias": bias}, "train": TRAINING}
+        config = {"model": {"units": 2, "bias": bias}, "train": TRAINING}
         result("made-up", system, 1, 40.0, {"t": 30.0}, units=several, config=config)
     study = Study("made-up", "weights", STUDY.systems, figures=("weights",))
     drawn = weights(summarise(study, "toy"), read_results(study, "toy"))
     assert drawn["coefficients.png"][1].endswith(told)
+
+
+def test_runs_scored_on_corrected_references_are_told() -> None:
+    result("made-up", "relative", 1, 40.0, {"t": 30.0})
+    for seed, digest in ((1, "old"), (2, "new")):
+        content = result("made-up", "seq", seed, 40.0, {"t": 30.0})
+        content["tests"]["t"]["references"] = digest
+        write_json(content, results_folder("made-up", "toy") / f"seq-seed{seed}.json")
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    assert "Beware: the runs of Seq differ in more than the seed: the references of t." in table
+
+
+@pytest.mark.parametrize(
+    ("threads", "told"),
+    [
+        ([2, 2], None),
+        ([1, 2], "Hours are of runs with 1 or 2 threads, so"),
+        ([None, 2], "Hours are of runs with 2 threads or an unknown number, so"),
+    ],
+)
+def test_hours_that_cannot_be_compared_are_told(
+    threads: list[int | None], told: str | None
+) -> None:
+    for seed, count in enumerate(threads, 1):
+        result("made-up", "seq", seed, 40.0, {"t": 30.0}, threads=count)
+    table = markdown(STUDY, summarise(STUDY, "toy"))
+    assert ("Hours are" in table) == (told is not None)
+    assert (told or "") in table
