@@ -2,6 +2,7 @@
 
 import copy
 import platform
+import runpy
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/mute/model/kernels")
+SOURCES = runpy.run_path(str(KERNELS / "sources.py"))["digest"]()
 NAMES = ("attention", "dropout", "layer", "linear", "logsumexp", "lookup")
 OPTIONS = ["-O3", "-ffp-contract=fast", "-Wall", "-Wno-psabi"]
 # Apple's compiler has no OpenMP; there the kernels run in one thread.
@@ -37,7 +39,7 @@ EXTENSIONS = [
         f"mute.model.kernels._lanes{lanes}",
         sources=[str(KERNELS / f"{name}.c") for name in NAMES],
         depends=[*map(str, KERNELS.glob("*.h")), "setup.py"],
-        define_macros=[("LANES", str(lanes))],
+        define_macros=[("LANES", str(lanes)), ("SOURCES", f'"{SOURCES}"')],
         extra_compile_args=[*OPTIONS, *THREADS, *flags],
         extra_link_args=THREADS,
         optional=True,

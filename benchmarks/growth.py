@@ -34,9 +34,8 @@ from mute.bench.training import TimedTrainer, measure_training
 from mute.bench.translating import BEAM, measure_translation
 from mute.bench.work import Speed
 from mute.config import BiasKind, ModelConfig, TrainConfig
-from mute.configfile import load_config
+from mute.configfile import load_experiment
 from mute.cores import core_count
-from mute.experiment import sections
 from mute.model.transformer import build
 from mute.runtime import choose_device, keep_freed_memory
 
@@ -185,11 +184,10 @@ def _prepare(point: Point) -> tuple[ModelConfig, TrainConfig, Material]:
             f"model.bias=[{', '.join(get_args(BiasKind)[: point.units])}]",
         ]
     system = "relative" if point.units == 1 else "seq"
-    config = load_config(CONFIGS / f"{system}.yaml", settings)
-    _, training = sections(config)
+    config = load_experiment(CONFIGS / f"{system}.yaml", settings)
     sizes = (VOCABULARY, VOCABULARY)
-    material = random_material(equal_lengths(point.length), training, choose_device(), sizes)
-    return config.model, training, material
+    material = random_material(equal_lengths(point.length), config.train, choose_device(), sizes)
+    return config.model, config.train, material
 
 
 def _row(compute: str, speed: Speed, seconds: Mapping[str, float]) -> dict[str, Any]:

@@ -32,11 +32,10 @@ from joeynmt import JOEYNMT
 from outcome import ROOT, mistakes_told, save
 from peers import NotInstalledError, Speed, Trial, watch, write_pieces
 
+from mute import configfile
 from mute.config import ModelConfig, TrainConfig
-from mute.configfile import load_config
 from mute.data.batching import BatchStream
 from mute.data.prepared import Prepared, load_prepared
-from mute.experiment import sections
 from mute.mkl import find_library
 
 ONE, FULL = "mute, one unit", "mute, 4 units + bias + seq"
@@ -141,9 +140,8 @@ def find_contenders() -> tuple[dict[str, Callable[[Trial], Speed]], dict[str, st
 
 def load_experiment() -> tuple[ModelConfig, TrainConfig, Prepared]:
     """What all train, or are told first that it is not prepared."""
-    config = load_config(ROOT / "configs" / "multi30k" / "relative.yaml")
-    data, training = sections(config)
-    return config.model, training, load_prepared(data)
+    config = configfile.load_experiment(ROOT / "configs" / "multi30k" / "relative.yaml")
+    return config.model, config.train, load_prepared(config.data)
 
 
 def measure(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from mute.config import PRESETS, Config
+from mute.config import PRESETS, Config, Experiment
 from mute.errors import MuteError
 
 KeyPath = tuple[str | int, ...]
+_Kind = TypeVar("_Kind", bound=Config)
 _LONGEST_QUOTE = 200
 _NOT_WHAT_ITS_TAG_SAYS = (ValueError, KeyError, IndexError, AttributeError)
 """What PyYAML raises for !!int abc, !!bool abc, !!float '' and !!timestamp abc."""
@@ -59,13 +60,26 @@ def load_config(path: Path | str, overrides: Sequence[str] = ()) -> Config:
         MuteError: a file cannot be read, or a setting in it is wrong; each mistake is one line
             with its file and line number.
     """
+    return _load(path, overrides, Config)
+
+
+def load_experiment(path: Path | str, overrides: Sequence[str] = ()) -> Experiment:
+    """Read the config of a run, as `load_config`.
+
+    Raises:
+        MuteError: as there, or a section that training needs is missing.
+    """
+    return _load(path, overrides, Experiment)
+
+
+def _load(path: Path | str, overrides: Sequence[str], kind: type[_Kind]) -> _Kind:
     settings = _read(Path(path), seen=())
     for override in overrides:
         settings = _override(settings, override)
     try:
-        return Config.model_validate(settings.values)
+        return kind.model_validate(settings.values)
     except ValidationError as error:
-        raise MuteError(explain(error, Config, settings.place)) from None
+        raise MuteError(_explain(error, kind, settings.place)) from None
 
 
 def dump_config(config: Config) -> str:
@@ -80,7 +94,9 @@ def dump_config(config: Config) -> str:
     return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
-def explain(error: ValidationError, model: type[BaseModel], place: Any) -> str:
+def _explain(
+    error: ValidationError, model: type[BaseModel], place: Callable[[KeyPath], str]
+) -> str:
     """One line per mistake: its place, its path, what is wrong and the nearest valid key."""
     lines = []
     for mistake in error.errors():

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from mute import experiment
-from mute.config import BIASES, Config
+from mute.config import BIASES, Experiment
 from mute.data.prepare import prepare
 from mute.data.prepared import write_sentences
 from mute.data.toy import SPLITS, pairs
@@ -61,21 +61,20 @@ def run_demo(folder: Path) -> Demo:
         write_sentences(english, text / f"{split}.en")
         write_sentences(german, text / f"{split}.de")
     config = demo_config(folder)
-    data, training = experiment.sections(config)
-    prepare(data)
+    prepare(config.data)
     experiment.train(config)
-    demo = _look_at(load(training.run), folder / "report.html")
+    demo = _look_at(load(config.train.run), folder / "report.html")
     demo.page.write_text(_page(demo), encoding="utf-8")
     return demo
 
 
-def demo_config(folder: Path) -> Config:
+def demo_config(folder: Path) -> Experiment:
     """A sequentially biased MUTE, small enough for minutes."""
     text = {
         split: {"source": f"{folder}/text/{split}.en", "target": f"{folder}/text/{split}.de"}
         for split in SPLITS
     }
-    return Config.model_validate(
+    return Experiment.model_validate(
         {
             "model": {
                 "preset": "tiny",

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mute.config import Config, DataConfig, TrainConfig
+from mute.config import DataConfig, Experiment, TrainConfig
 from mute.data.batching import BatchStream, make_batch
 from mute.data.prepared import Prepared, load_prepared
 from mute.data.report import LONGEST_IN_LOSS
@@ -32,32 +32,30 @@ from mute.train.trainer import Trainer, Validator
 from mute.translate.translator import Translator
 
 
-def train(config: Config) -> TrainState:
+def train(config: Experiment) -> TrainState:
     """Train the config's model, or go on where the run folder's last checkpoint stands.
 
     Raises:
-        MuteError: the config lacks a section, its data is not prepared, a test set cannot be
-            read, or the run folder is of another experiment or of other data, or another process
-            is at it.
+        MuteError: the config's data is not prepared, a test set cannot be read, or the run folder
+            is of another experiment or of other data, or another process is at it.
         Stopped: SIGTERM or Ctrl-C asked for it; what was trained is saved.
     """
-    data, training = sections(config)
     keep_freed_memory()
     group = join_group()
     try:
-        prepared = group.together(lambda: load_prepared(data))
+        prepared = group.together(lambda: load_prepared(config.data))
         with ExitStack() as stack:
-            group.lead(lambda: check_tests(data))
-            group.lead(lambda: stack.enter_context(alone_in(Path(training.run))))
+            group.lead(lambda: check_tests(config.data))
+            group.lead(lambda: stack.enter_context(alone_in(Path(config.train.run))))
             return _train(config, prepared, group)
     finally:
         leave_group()
 
 
-def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
-    data, training = sections(config)
+def _train(config: Experiment, prepared: Prepared, group: Group) -> TrainState:
+    data, training = config.data, config.train
     run, tokenizer = Path(training.run), prepared.tokenizer
-    model = group.together(lambda: _new_model(config, training, tokenizer, group.device))
+    model = group.together(lambda: _new_model(config, tokenizer, group.device))
     stream = group.together(lambda: batch_stream(prepared, data, training))
     measure = group.together(lambda: validator(prepared, data, training))
     trainer = Trainer(model, training, group, stream, line_namer(prepared.train))
@@ -67,20 +65,19 @@ def _train(config: Config, prepared: Prepared, group: Group) -> TrainState:
     group.lead(lambda: claim_run_folder(run, config, prepared.digest))
 
     def keep_best(best: Mapping[str, Tensor]) -> None:
-        save_model(run / "model", config.model, best, tokenizer, longest_source(prepared))
+        save_model(run / "model", config.model, best, tokenizer, prepared.longest_source)
 
     state = trainer.fit(measure, keep_best, complaints)
     if trainer.stopping:
         raise Stopped
     if group.leads:
-        write_result(config, data, prepared.digest, run, state)
+        write_result(config, prepared.digest, state)
     return state
 
 
-def _new_model(
-    config: Config, training: TrainConfig, tokenizer: Tokenizer, device: torch.device
-) -> Transformer:
+def _new_model(config: Experiment, tokenizer: Tokenizer, device: torch.device) -> Transformer:
     """The model with the weights that its training starts from."""
+    training = config.train
     torch.manual_seed(training.seed)  # before it is built: its start is part of a run
     sizes = tokenizer.source_size, tokenizer.target_size
     parameters = parameter_count(config.model, sizes)
@@ -89,18 +86,6 @@ def _new_model(
         if training.start_from and not checkpoints(Path(training.run) / "checkpoints"):
             start_from(model, tokenizer, training.start_from)
         return model.to(device)
-
-
-def sections(config: Config) -> tuple[DataConfig, TrainConfig]:
-    """The two sections that training needs.
-
-    Raises:
-        MuteError: one is missing.
-    """
-    if config.data is None or config.train is None:
-        missing = "data" if config.data is None else "train"
-        raise MuteError(f"the config has no '{missing}:' section, which training needs")
-    return config.data, config.train
 
 
 def check_tests(data: DataConfig) -> None:
@@ -161,11 +146,6 @@ def line_namer(corpus: Pairs) -> Callable[[int], str]:
     return name
 
 
-def longest_source(prepared: Prepared) -> int:
-    """In pieces: what is longer than all a model was trained on is better translated in parts."""
-    return int(prepared.train.lengths[0].max())
-
-
 def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Validator:
     """What measures a model on the development set: its loss, and its BLEU as a user sees it.
 
@@ -197,7 +177,7 @@ def validator(prepared: Prepared, data: DataConfig, training: TrainConfig) -> Va
             batch = make_batch(corpus, indices)
             loss += float(objective(batch.to(device)).likelihood)
             tokens += batch.target_tokens
-        translator = Translator(model, prepared.tokenizer, longest_source(prepared))
+        translator = Translator(model, prepared.tokenizer, prepared.longest_source)
         _, score = translate_and_score(translator, source, references, data, training)
         return {"loss": loss / tokens, "bleu": score.value}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mute import __version__
-from mute.config import Config, DataConfig, ParallelText, TrainConfig
+from mute.config import DataConfig, Experiment, ParallelText, TrainConfig
 from mute.data.prepared import write_sentences
 from mute.data.scored import read_scored
 from mute.evaluate.score import Score, Tokenization, bleu, tokenization_for
@@ -27,22 +27,20 @@ RESULT, HYPOTHESES = "result.json", "hypotheses"
 """The folder in a run folder with the best model's translations of the test sets."""
 
 
-def write_result(config: Config, data: DataConfig, text: str, run: Path, state: TrainState) -> Path:
+def write_result(config: Experiment, digest: str, state: TrainState) -> None:
     """Score the best model on the config's test sets, and write down all that is known of it.
 
     Args:
         config: of the run
-        data: its section
-        text: the digest of the prepared text that the run was trained on
-        run: its folder
+        digest: of the prepared data that it was trained on
         state: at its end
     """
+    run = Path(config.train.run)
     translator = load(run)
-    assert config.train is not None, "a run was trained"
     weights = translator.models[0].parameters()
     result = {
         "config": config.model_dump(mode="json"),
-        "text": text,
+        "text": digest,
         "version": __version__,
         "commit": source_commit(),
         "parameters": sum(each.numel() for each in weights if each.requires_grad),
@@ -50,13 +48,11 @@ def write_result(config: Config, data: DataConfig, text: str, run: Path, state: 
         "refused_steps": state.bad_steps,
         "batches_per_step": state.batches_per_step,
         "best": {"step": state.best_step, "dev_bleu": state.best_score},
-        "tests": score_tests(translator, data, config.train, run / HYPOTHESES),
+        "tests": score_tests(translator, config.data, config.train, run / HYPOTHESES),
         "units": _units(translator.models[0]),
         "curve": curve_of(run),
     }
-    path = run / RESULT
-    write_whole(json.dumps(result, indent=1) + "\n", path)
-    return path
+    write_whole(json.dumps(result, indent=1) + "\n", run / RESULT)
 
 
 def score_tests(

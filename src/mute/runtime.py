@@ -1,7 +1,6 @@
 """The process mute runs in: its allocator, seeds, device, share, exit status, and its source."""
 
 import ctypes
-import ctypes.util
 import os
 import subprocess
 import sys
@@ -41,7 +40,7 @@ def keep_freed_memory() -> None:
     """
     if sys.platform != "linux":
         return
-    mallopt = getattr(ctypes.CDLL(ctypes.util.find_library("c")), "mallopt", None)
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         if not mallopt(_M_MMAP_THRESHOLD, _KEEP):
             mallopt(_M_MMAP_THRESHOLD, _KEEP_IN_OLD_GLIBC)

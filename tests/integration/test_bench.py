@@ -11,11 +11,10 @@ import torch
 from safetensors.torch import load_file
 
 from mute.bench import estimate, measurement
-from mute.config import Config
-from mute.configfile import load_config
+from mute.config import Experiment
+from mute.configfile import load_experiment
 from mute.data.batching import BatchStream
 from mute.data.prepared import load_prepared
-from mute.experiment import sections
 from mute.model.kernels import missed
 from mute.model.parameters import parameter_count
 from mute.runtime import source_commit
@@ -36,9 +35,9 @@ def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def stream_of(config: Config) -> BatchStream:
-    data, training = sections(config)
-    return BatchStream(load_prepared(data).train, training.batch_tokens, training.seed)
+def stream_of(config: Experiment) -> BatchStream:
+    training = config.train
+    return BatchStream(load_prepared(config.data).train, training.batch_tokens, training.seed)
 
 
 @needs_int8
@@ -47,9 +46,8 @@ def test_training_and_translation_are_measured_on_the_prepared_data(
 ) -> None:
     found = bench(capsys, str(experiment_file), "--steps", "3")
 
-    config = load_config(experiment_file)
-    data, training = sections(config)
-    prepared = load_prepared(data)
+    config = load_experiment(experiment_file)
+    prepared = load_prepared(config.data)
     sizes = (prepared.tokenizer.source_size, prepared.tokenizer.target_size)
     assert found["model"] == {
         "parameters": parameter_count(config.model, sizes),
@@ -60,7 +58,7 @@ def test_training_and_translation_are_measured_on_the_prepared_data(
     assert found["machine"]["threads"] == 1
     assert found["machine"]["peak_gflops"] > 0
     assert found["complaints"] == missed(torch.device("cpu"))
-    assert not Path(training.run).exists()
+    assert not Path(config.train.run).exists()
 
     trained = found["training"]
     assert (trained["steps"], trained["batch_tokens"], trained["accumulate"]) == (3, 400, 1)
@@ -99,9 +97,8 @@ def test_tokens_and_work_are_those_of_the_first_batches(
         settings = ("--set", f"train.accumulate={accumulate}", "--steps", "1")
         trained = bench(capsys, str(experiment_file), *settings)["training"]
         speeds.append((trained["speed"], trained["seconds_per_step"]))
-    config = load_config(experiment_file)
-    data, _ = sections(config)
-    lengths = load_prepared(data).train.lengths[1]
+    config = load_experiment(experiment_file)
+    lengths = load_prepared(config.data).train.lengths[1]
     batches = list(stream_of(config).epoch(0))
     for batch_count, (speed, seconds) in enumerate(speeds, 1):
         tokens = sum(int((lengths[batch] + 1).sum()) for batch in batches[:batch_count])
@@ -175,7 +172,7 @@ def test_an_estimate_says_what_the_run_will_take(
     experiment_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = bench(capsys, str(experiment_file), "--estimate", "--steps", "2")
-    batches = len(list(stream_of(load_config(experiment_file)).epoch(0)))
+    batches = len(list(stream_of(load_experiment(experiment_file)).epoch(0)))
     assert found["batches_per_epoch"] == found["steps_per_epoch"] == batches
     assert found["steps"] == 12
     assert found["seconds_per_epoch"] == pytest.approx(batches * found["seconds_per_step"])
@@ -290,4 +287,4 @@ def test_an_estimate_needs_a_config_of_a_whole_run(
     config = tmp_path / "model.yaml"
     config.write_text("model: {preset: tiny}\n")
     assert run("bench", str(config), "--estimate") == 2
-    assert "the config has no 'data:' section" in capsys.readouterr().err
+    assert "data: is missing" in capsys.readouterr().err

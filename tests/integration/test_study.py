@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mute.config import Config
+from mute.config import Experiment
 from mute.errors import MuteError
 from mute.evaluate.segments import read_segments
 from mute.studies.definitions import STUDIES, Study, System
@@ -151,7 +151,7 @@ def test_other_test_sets_are_scored_without_training_again(finished: Path, tmp_p
     shutil.copytree(config["train"]["run"], folder)
     config["train"]["run"] = str(folder)
     config["data"]["test"] = {"dev": config["data"]["dev"]}
-    request = Request(Config.model_validate(config), tmp_path / "result.json", {})
+    request = Request(Experiment.model_validate(config), tmp_path / "result.json", {})
     perform(request)
     again = read(tmp_path / "result.json")
     assert again["tests"].keys() == again["average"]["tests"].keys() == {"dev"}
@@ -171,7 +171,7 @@ def test_corrected_references_are_scored_without_training_again(
     corrected = tmp_path / "corrected.txt"
     corrected.write_text("".join(f"{line}\n" for line in read_segments(text["target"])))
     text["target"] = str(corrected)
-    request = Request(Config.model_validate(config), tmp_path / "result.json", {})
+    request = Request(Experiment.model_validate(config), tmp_path / "result.json", {})
     perform(request)
     before = read(tmp_path / "result.json")
     corrected.write_text(corrected.read_text().replace("\n", " indeed\n"))

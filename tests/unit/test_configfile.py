@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mute.config import Config
-from mute.configfile import dump_config, load_config
+from mute.configfile import dump_config, load_config, load_experiment
 from mute.errors import MuteError
 
 ROOT = Path(__file__).parents[2]
@@ -330,3 +330,20 @@ def test_a_link_that_leads_to_itself_is_told(tmp_path: Path) -> None:
         load_config(loop)
     with pytest.raises(MuteError, match=r"train\.run: .*loop"):
         load_config(written(tmp_path, ""), [f"train.run={loop}"])
+
+
+@pytest.mark.parametrize(
+    ("text", "lacks"),
+    [
+        ("train: {run: r}\n", "data"),
+        (
+            "data: {source: en, target: de, prepared: x, train: [{tsv: a}], dev: {tsv: b}}\n",
+            "train",
+        ),
+    ],
+)
+def test_what_training_needs_is_told_to_be_missing(text: str, lacks: str, tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text(text)
+    load_config(tmp_path / "run.yaml")
+    with pytest.raises(MuteError, match=rf"run\.yaml: {lacks}: is missing$"):
+        load_experiment(tmp_path / "run.yaml")

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from mute import experiment as experiment_module
-from mute.config import Config, DataConfig, TrainConfig
+from mute.config import DataConfig, Experiment, TrainConfig
 from mute.data.batching import Batch, Indices, make_batch
 from mute.data.prepare import prepare
 from mute.data.prepared import load_prepared, write_sentences
 from mute.data.shards import Block, Pairs, ShardWriter
-from mute.errors import MuteError, Stopped
-from mute.experiment import sections, train, validator, weights
+from mute.errors import Stopped
+from mute.experiment import train, validator, weights
 from mute.model.transformer import build
 from mute.result import score_tests
 from mute.studies.variants import dev_bleu
@@ -50,13 +50,6 @@ def test_every_pair_has_the_weight_of_its_file(two_corpora: Pairs) -> None:
     assert found is not None
     assert found.tolist() == [2.0, 2.0, 2.0, 0.25, 0.25]
     assert weights(data_of(1.0, 1.0), two_corpora) is None
-
-
-def test_a_config_without_a_section_is_told() -> None:
-    with pytest.raises(MuteError, match="has no 'data:' section"):
-        sections(Config())
-    with pytest.raises(MuteError, match="has no 'train:' section"):
-        sections(Config(data=data_of(1.0)))
 
 
 def test_validation_and_tests_score_against_all_references(
@@ -167,12 +160,12 @@ def two_texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return data
 
 
-def experiment(data: dict[str, Any], run: Path, **settings: object) -> Config:
+def experiment(data: dict[str, Any], run: Path, **settings: object) -> Experiment:
     training = {"run": str(run), "steps": 1, "batch_tokens": 200, **settings}
-    return Config.model_validate({"model": small(), "data": data, "train": training})
+    return Experiment.model_validate({"model": small(), "data": data, "train": training})
 
 
-def trainer_of(config: Config) -> Trainer:
+def trainer_of(config: Experiment) -> Trainer:
     """What an experiment would train with."""
     made: list[Trainer] = []
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from mute.model.fusion import LearnedOrder, SequentialFusion
+from mute.model.fusion import LearnedOrder, SequentialFusion, permutation_matrix
 from mute.model.layer import MultiUnitLayer
 from mute.train.log import LOG, best_step, read_log
 
@@ -58,8 +58,7 @@ def find_orders(layers: Iterable[MultiUnitLayer]) -> list[Order]:
 @torch.no_grad()
 def _order(fusion: SequentialFusion) -> Order:
     units = fusion.order()
-    nearest = torch.zeros_like(fusion.matrix)
-    nearest[units, range(len(units))] = 1
+    nearest = permutation_matrix(units).to(fusion.matrix)
     return Order(
         fusion.matrix.tolist(),
         units,

@@ -8,8 +8,7 @@ from torch import Tensor
 from mute.bench.material import Material, prepared_material
 from mute.bench.memory import check_the_model_fits, forget_peak, memory_room, peak_memory
 from mute.bench.training import TimedTrainer
-from mute.config import Config, TrainConfig
-from mute.experiment import sections
+from mute.config import Experiment, TrainConfig
 from mute.model.parameters import parameter_count
 from mute.runtime import choose_device, keep_freed_memory
 
@@ -41,7 +40,7 @@ class Estimate:
     warnings: list[str]
 
 
-def estimate_run(config: Config, steps: int) -> Estimate:
+def estimate_run(config: Experiment, steps: int) -> Estimate:
     """Run a few steps: on the largest batch there can be, then on what the run begins with.
 
     Args:
@@ -49,13 +48,13 @@ def estimate_run(config: Config, steps: int) -> Estimate:
         steps: typical ones to measure, if they do not take too long
 
     Raises:
-        MuteError: the config lacks a section, its data is not prepared, or the model alone is
-            too large for this machine.
+        MuteError: the config's data is not prepared, or the model alone is too large for this
+            machine.
     """
     keep_freed_memory()
-    data, training = sections(config)
+    training = config.train
     device = choose_device()
-    material = prepared_material(data, training, device)
+    material = prepared_material(config.data, training, device)
     room = memory_room(device)
     parameters = parameter_count(config.model, material.sizes)
     check_the_model_fits(parameters, training, room)

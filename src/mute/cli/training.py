@@ -96,19 +96,19 @@ def prepare_command(
 def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
     """Train a model, or go on where the run stopped; under torchrun, with many processes."""
     from mute import experiment
-    from mute.configfile import load_config
+    from mute.configfile import load_experiment
     from mute.data.manifest import changed_texts
     from mute.result import RESULT
     from mute.runtime import Share
 
     try:
-        settings = load_config(config, overrides or [])
+        settings = load_experiment(config, overrides or [])
     except MuteError:
         if os.environ.get("LOCAL_RANK", "0") != "0":  # the first process of this machine tells
             raise ToldElsewhereError from None
         raise
     leads = Share.of_this_process().rank == 0
-    if leads and settings.data is not None:
+    if leads:
         for name in changed_texts(Path(settings.data.prepared)):
             typer.echo(
                 f"Warning: {name} has changed since it was prepared, and that is what is trained "
@@ -117,10 +117,10 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
             )
     state = experiment.train(settings)
     if leads:
-        _, training = experiment.sections(settings)
+        run = Path(settings.train.run)
         best = f"best BLEU {state.best_score:.2f} at step {state.best_step}"
-        typer.echo(f"{training.run}: {state.step} steps, {best}")
-        result = Path(training.run) / RESULT
+        typer.echo(f"{run}: {state.step} steps, {best}")
+        result = run / RESULT
         for name, test in json.loads(result.read_text(encoding="utf-8"))["tests"].items():
             typer.echo(f"{name}: BLEU {test['bleu']:.2f}  {test['signature']}")
         typer.echo(f"{result} has all of this, and the settings")
@@ -173,19 +173,19 @@ def bench_command(
     from mute.bench import report
     from mute.bench.estimate import Estimate, estimate_run
     from mute.bench.measurement import Measurement, measure
-    from mute.configfile import load_config
+    from mute.configfile import load_config, load_experiment
     from mute.runtime import source_commit
 
     if estimate and vocab_size is not None:
         raise MuteError("--vocab-size: means nothing with --estimate; leave one of them")
-    settings = load_config(config, overrides or [])
     if threads is not None:
         torch.set_num_threads(threads)
     found: Estimate | Measurement
     if estimate:
-        found = estimate_run(settings, steps)
+        found = estimate_run(load_experiment(config, overrides or []), steps)
     else:
-        found = measure(settings, steps, None if vocab_size is None else _sizes(vocab_size), _tell)
+        sizes = None if vocab_size is None else _sizes(vocab_size)
+        found = measure(load_config(config, overrides or []), steps, sizes, _tell)
     if as_json:
         typer.echo(json.dumps({"commit": source_commit(), **asdict(found)}, indent=2))
     else:
@@ -281,17 +281,16 @@ def demo_command(
 
 def _parts_of(run: Path) -> "tuple[ModelConfig, Tokenizer, int]":
     """All of a run's model but the weights; before it has one, from its config and data."""
-    from mute.configfile import load_config
+    from mute.configfile import load_experiment
     from mute.data.prepared import load_prepared
-    from mute.experiment import longest_source, sections
     from mute.model.folder import CONFIG, load_model
 
     if (run / "model" / CONFIG).is_file():
         model = load_model(run)
         return model.network.config, model.tokenizer, model.max_length
-    config = load_config(run / "config.yaml")
-    prepared = load_prepared(sections(config)[0])
-    return config.model, prepared.tokenizer, longest_source(prepared)
+    config = load_experiment(run / "config.yaml")
+    prepared = load_prepared(config.data)
+    return config.model, prepared.tokenizer, prepared.longest_source
 
 
 def _sizes(text: str) -> tuple[int, int]:

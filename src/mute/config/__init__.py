@@ -20,6 +20,7 @@ __all__ = [
     "BiasKind",
     "Config",
     "DataConfig",
+    "Experiment",
     "ModelConfig",
     "ParallelText",
     "Preset",
@@ -54,3 +55,12 @@ class Config(Strict):
                     f"one folder, or one is in the other: to prepare anew would delete the run"
                 )
         return self
+
+
+class Experiment(Config):
+    """A config that can be trained."""
+
+    data: DataConfig
+    """The text."""
+    train: TrainConfig
+    """How it is trained."""

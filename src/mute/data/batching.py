@@ -156,8 +156,7 @@ class BatchStream:
                 for number, indices in enumerate(batches, 1):
                     if number > skip:
                         yield indices, Position(epoch, number, pool)
-                # A position that was saved before pools were counted has batches of several.
-                skip = max(0, skip - len(batches))
+                skip = 0
             epoch, skip, first = epoch + 1, 0, 0
 
     def epoch(self, epoch: int) -> Iterator[Indices]:

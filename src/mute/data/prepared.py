@@ -29,6 +29,11 @@ class Prepared:
     digest: str
     """Of all it was made from, and of the tokenizer: equal ones mean equal ids."""
 
+    @property
+    def longest_source(self) -> int:
+        """In pieces: what is longer than all a model was trained on is better cut into parts."""
+        return int(self.train.lengths[0].max())
+
 
 def load_prepared(config: DataConfig) -> Prepared:
     """Open the folder that `prepare` made of the same config; quick, however large it is.

@@ -7,8 +7,9 @@ One legend of shapes for all files of this package:
     S  source positions              k  width of a head, d / h
     T  target positions              f  inner width of a feed-forward network
     I  units of a layer              V  entries of a vocabulary
+    U  I, or 1 while all units       P  I, or 1 where all units
+       hold the same                    share their parameters
 
-Everything inside a layer carries a leading unit axis. Its size is I, or 1 as long as all units
-hold the same thing; the same goes for parameters, where 1 means *shared*. `bank.py` is the one
-place that knows how the two meet.
+Everything inside a layer carries a leading unit axis of size U, and all parameters one of size P.
+`bank.py` is the one place that knows how the two meet.
 """

@@ -83,11 +83,12 @@ def _attention_backward(
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    ctx.set_materialize_grads(False)  # of the weights, which nothing else takes: a tensor of zeros
     queries, memory, _, mask, tables = inputs
     ctx.save_for_backward(output[1], queries, memory, mask, tables)
 
 
-def _back(ctx: Any, to_mixed: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+def _back(ctx: Any, to_mixed: Tensor, _: None) -> tuple[Tensor | None, ...]:
     saved = ctx.saved_tensors  # once: checkpoints of activations bring them back one time only
     to_queries, to_memory, to_tables = _attention_backward(to_mixed, *saved)
     _, _, memory, _, tables = saved

@@ -14,8 +14,11 @@ also the honest answer to how much unit u counts. M is learned, as in the paper,
 then the units are accumulated in the order they are listed, and c = w.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from mute.config import UnitsConfig
 
@@ -133,9 +136,17 @@ class LearnedOrder(SequentialFusion):
     @torch.no_grad()
     def round_(self) -> None:
         """Replace M by the permutation matrix nearest to it."""
-        order = self.order()
-        self.matrix.zero_()
-        self.matrix[order, range(len(order))] = 1
+        self.set_order_(self.order())
+
+    @torch.no_grad()
+    def set_order_(self, order: Sequence[int]) -> None:
+        """Put these units into the places, the first into the first."""
+        self.matrix.copy_(permutation_matrix(order))
+
+
+def permutation_matrix(order: Sequence[int]) -> Tensor:
+    """M with unit order[i] at place i: (I, I)."""
+    return F.one_hot(torch.tensor(order)).mT.float()
 
 
 def make_fusion(units: UnitsConfig) -> Fusion:

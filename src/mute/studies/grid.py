@@ -8,12 +8,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from mute.config import Config
+from mute.config import Config, Experiment
 from mute.configdiff import differences, told
-from mute.configfile import load_config, overridden
+from mute.configfile import load_config, load_experiment, overridden
 from mute.data.prepared import load_prepared
 from mute.errors import MuteError
-from mute.experiment import sections
 from mute.files import write_whole
 from mute.result import RESULT, references_of
 from mute.studies.definitions import Study, System
@@ -37,7 +36,7 @@ class Run:
     """The folder of its task's configs."""
     system: System
     seed: int
-    config: Config
+    config: Experiment
     processes: int = 1
     """That train it together."""
 
@@ -59,8 +58,7 @@ class Run:
     @property
     def folder(self) -> Path:
         """Its run folder."""
-        _, training = sections(self.config)
-        return Path(training.run)
+        return Path(self.config.train.run)
 
     def finished(self) -> bool:
         """Whether its result is there, of this very config and of the references as they are.
@@ -198,7 +196,7 @@ def _differing_models(folder: Path, systems: Sequence[System]) -> set[str]:
 
 def _config(
     study: Study, folder: Path, system: System, seed: int, overrides: Sequence[str]
-) -> Config:
+) -> Experiment:
     settings = [
         *study.budget.get(folder.name, ()),
         *system.changes,  # what a row is about wins over what all rows share
@@ -206,22 +204,19 @@ def _config(
         f"train.seed={seed}",
         f"train.run={RUNS}/study/{study.name}/{folder.name}/{system.name}-seed{seed}",
     ]
-    config = load_config(folder / f"{system.config}.yaml", settings)
-    sections(config)
-    return config
+    return load_experiment(folder / f"{system.config}.yaml", settings)
 
 
-def find_twin(config: Config, processes: int) -> Path | None:
+def find_twin(config: Experiment, processes: int) -> Path | None:
     """The folder of a finished run of the same config, by another study or by hand."""
-    _, training = sections(config)
     for file in (*RUNS.glob(f"*/{RESULT}"), *RUNS.glob(f"study/*/*/*/{RESULT}")):
         run = file.parent
-        if run != Path(training.run) and is_trained(run, config, processes):
+        if run != Path(config.train.run) and is_trained(run, config, processes):
             return run
     return None
 
 
-def is_trained(run: Path, config: Config, processes: int) -> bool:
+def is_trained(run: Path, config: Experiment, processes: int) -> bool:
     """Whether a run folder holds what a finished run of `config` leaves, and nothing later.
 
     A run that was made longer and then stopped has its first result still, and another model.
@@ -238,26 +233,26 @@ def is_trained(run: Path, config: Config, processes: int) -> bool:
     return text is None or not prepared_anew(run, text)  # early results do not tell of it
 
 
-def _corrected(result: dict[str, Any], config: Config) -> bool:
+def _corrected(result: dict[str, Any], config: Experiment) -> bool:
     """Whether references of the test sets have changed since a result was scored on them."""
     then = {name: score.get("references") for name, score in result["tests"].items()}
     if None in then.values():  # early results do not tell
         return False
     try:
-        return then != references_of(sections(config)[0])
+        return then != references_of(config.data)
     except MuteError:  # they are not here
         return False
 
 
-def _text_now(config: Config) -> str | None:
+def _text_now(config: Experiment) -> str | None:
     """The digest of the text as it is prepared now, if it is."""
     try:
-        return load_prepared(sections(config)[0]).digest
+        return load_prepared(config.data).digest
     except MuteError:
         return None
 
 
-def same_run(result: dict[str, Any], config: Config, processes: int) -> bool:
+def same_run(result: dict[str, Any], config: Experiment, processes: int) -> bool:
     """Whether a result is what a run of `config` leaves."""
     try:
         return not differing(result, config, processes)
@@ -265,7 +260,9 @@ def same_run(result: dict[str, Any], config: Config, processes: int) -> bool:
         return False
 
 
-def differing(result: dict[str, Any], config: Config, processes: int) -> dict[str, tuple[Any, Any]]:
+def differing(
+    result: dict[str, Any], config: Experiment, processes: int
+) -> dict[str, tuple[Any, Any]]:
     """What matters in which a result's run was otherwise than one of `config` would be.
 
     Raises:
@@ -273,8 +270,7 @@ def differing(result: dict[str, Any], config: Config, processes: int) -> dict[st
     """
     before = Config.model_validate(result["config"]).model_dump(mode="json")
     found = differences(before, config.model_dump(mode="json"), WITHOUT_EFFECT)
-    _, training = sections(config)
-    batches = batches_per_step(result), processes * training.accumulate
+    batches = batches_per_step(result), processes * config.train.accumulate
     if batches[0] != batches[1]:
         found[BATCHES] = batches
     if text := result.get("text"):  # early results do not tell of it

@@ -16,10 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mute.config import Config, DataConfig, TrainConfig
+from mute.config import DataConfig, Experiment, TrainConfig
 from mute.data.prepared import load_prepared
 from mute.errors import install
-from mute.experiment import sections
 from mute.model.folder import load_model, model_folder, save_model
 from mute.model.fusion import LearnedOrder
 from mute.model.layer import multi_unit_layers
@@ -153,8 +152,8 @@ def _is_of(folder: Path, result: dict[str, Any]) -> bool:
 
 
 def _run(result: dict[str, Any]) -> tuple[Path, DataConfig, TrainConfig]:
-    data, training = sections(Config.model_validate(result["config"]))
-    return Path(training.run), data, training
+    config = Experiment.model_validate(result["config"])
+    return Path(config.train.run), config.data, config.train
 
 
 def across_seeds(trained: Trained, found: Measured) -> None:
@@ -262,14 +261,12 @@ def _rounded(run: Path) -> Translator:
     return Translator(model.to(choose_device()), tokenizer, max_length)
 
 
-@torch.no_grad()
 def _ordered(run: Path, order: tuple[int, ...]) -> Translator:
     """A trained model with the units of every encoder layer in a given order."""
     model, tokenizer, max_length = load_model(run)
     for layer in multi_unit_layers(model.encoder.layers):
         if isinstance(layer.fusion, LearnedOrder):
-            layer.fusion.matrix.zero_()
-            layer.fusion.matrix[list(order), range(len(order))] = 1
+            layer.fusion.set_order_(order)
     return Translator(model.to(choose_device()), tokenizer, max_length)
 
 

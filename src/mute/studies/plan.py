@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from mute.data.prepared import vocabulary_sizes
 from mute.errors import MuteError
-from mute.experiment import sections
 from mute.model.parameters import parameter_count
 from mute.runtime import choose_device
 from mute.studies.definitions import PAPER_TASKS
@@ -46,8 +45,8 @@ def plan(runs: Sequence[Run], *, measure: bool) -> list[Planned]:
     problems: dict[str, str] = {}
     planned = []
     for run in runs:
-        data, training = sections(run.config)
-        sizes, known = vocabulary_sizes(data)
+        training = run.config.train
+        sizes, known = vocabulary_sizes(run.config.data)
         state, share = _state(run, training.steps)
         system = run.system
         if measure and known and share > 0 and system.name not in whole:
@@ -84,7 +83,7 @@ def doubts(runs: Sequence[Run]) -> Iterator[str]:
 
 def _tokens_of_a_step(run: Run) -> int:
     """Those of all processes."""
-    _, training = sections(run.config)
+    training = run.config.train
     return run.processes * training.accumulate * training.batch_tokens
 
 

@@ -14,10 +14,9 @@ from typing import IO
 
 import torch
 
-from mute.config import Config
+from mute.config import Experiment
 from mute.cores import core_count
 from mute.errors import MuteError
-from mute.experiment import sections
 from mute.runtime import STOPPED
 from mute.studies.grid import Run, find_twin, write_json
 from mute.train.folder import alone_in
@@ -91,8 +90,7 @@ class Runner:
 
     def _start(self, run: Run) -> _Child:
         config = _in_twins_folder(run)
-        _, training = sections(config)
-        folder = Path(training.run)
+        folder = Path(config.train.run)
         request = {
             "asked_by": os.getpid(),
             "config": config.model_dump(mode="json"),
@@ -194,10 +192,10 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
     return sorted(runs, key=lambda run: find_twin(run.config, run.processes) is None)
 
 
-def _in_twins_folder(run: Run) -> Config:
+def _in_twins_folder(run: Run) -> Experiment:
     """The config with the run folder of a finished run that is the same, if there is one."""
     config, twin = run.config, find_twin(run.config, run.processes)
-    if twin is None or config.train is None:
+    if twin is None:
         return config
     return config.model_copy(update={"train": config.train.model_copy(update={"run": str(twin)})})
 

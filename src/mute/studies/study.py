@@ -5,7 +5,6 @@ from pathlib import Path
 
 from mute.data.prepared import load_prepared
 from mute.errors import MuteError, install
-from mute.experiment import sections
 from mute.studies import figures
 from mute.studies.comparisons import compare_runs
 from mute.studies.definitions import Study
@@ -51,7 +50,7 @@ def _check_something_is_prepared(runs: Sequence[Run]) -> None:
     refusals = []
     for run in runs:
         try:
-            load_prepared(sections(run.config)[0])
+            load_prepared(run.config.data)
         except MuteError as error:
             refusals.append(error)
     if runs and len(refusals) == len(runs):

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from mute import experiment
-from mute.config import Config, DataConfig, TrainConfig
+from mute.config import DataConfig, Experiment, TrainConfig
 from mute.data.scored import read_scored
 from mute.errors import MuteError, Stopped, ToldElsewhereError
 from mute.evaluate.counts import count_sentences, pack
@@ -48,7 +48,7 @@ TIME = "time.json"
 class Request:
     """What a worker has to do."""
 
-    config: Config
+    config: Experiment
     result_file: Path
     identity: dict[str, Any]
     """What the result says of the run: its study, task, system and seed."""
@@ -61,7 +61,7 @@ def perform(request: Request) -> None:
         MuteError: what training raises, or the run has gone on further than it should.
         Stopped: it was asked to stop before it was trained.
     """
-    _, training = experiment.sections(request.config)
+    training = request.config.train
     run = Path(training.run)
     processes = Share.of_this_process().world
     if not is_trained(run, request.config, processes):
@@ -80,7 +80,7 @@ def _whole_result(request: Request, run: Path) -> dict[str, Any]:
     """The run's own result, and what a study adds to it."""
     result = read_json(run / RESULT)
     result["config"]["train"]["run"] = str(run)
-    data, training = experiment.sections(request.config)
+    data, training = request.config.data, request.config.train
     if not are_scored(result["tests"], data, run / HYPOTHESES):
         result["tests"] = score_tests(load(run), data, training, run / HYPOTHESES)
     return {
@@ -182,12 +182,13 @@ def main(file: str) -> int:
     """Do what a request file says; the exit status tells how it ended."""
     content = read_json(Path(file))
     request = Request(
-        Config.model_validate(content["config"]), Path(content["result_file"]), content["identity"]
+        Experiment.model_validate(content["config"]),
+        Path(content["result_file"]),
+        content["identity"],
     )
     _stop_with(content["asked_by"])
-    _, training = experiment.sections(request.config)
     # The others train under the leading process's lock, which holds while it scores, too.
-    lock = alone_in(Path(training.run)) if _leads() else nullcontext()
+    lock = alone_in(Path(request.config.train.run)) if _leads() else nullcontext()
     try:
         with lock:
             perform(request)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from safetensors.torch import load_file
 from torch import Tensor
@@ -49,11 +49,21 @@ class TrainState:
     bad_steps_in_a_row: int = 0
     bad_steps: int = 0
     batches_per_step: int = 0
-    """Of all processes together; 0 in checkpoints of earlier versions, which did not tell."""
-    validated_step: int = -1
-    """The last step after which there was a validation; -1 where earlier versions did not tell."""
+    """Of all processes together; 0 before the first."""
+    validated_step: int = 0
+    """The last step after which there was a validation."""
     planned: bool = True
     """Whether a checkpoint was due by `train.save_every`, or saved at a validation or a stop."""
+
+
+class Found(NamedTuple):
+    """A checkpoint that is whole."""
+
+    state: TrainState
+    tensors: dict[str, Tensors]
+    """By file."""
+    complaints: list[str]
+    """A sentence about each newer one that is not whole."""
 
 
 def save_checkpoint(folder: Path, state: TrainState, tensors: Mapping[str, Tensors]) -> Path:
@@ -146,17 +156,13 @@ def remove_old(folder: Path, keep: int, newest: int) -> None:
 def _was_planned(checkpoint: Path) -> bool:
     try:
         state = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))["state"]
-        return bool(state.get("planned", True))
+        return bool(state["planned"])
     except (OSError, ValueError, LookupError, AttributeError):  # damaged: not for us to judge
         return True
 
 
-def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]] | None:
-    """The newest checkpoint that is whole.
-
-    Returns:
-        its state, its tensors by file, and a sentence about each newer one that is not whole;
-        None if there is none at all
+def load_latest(folder: Path) -> Found | None:
+    """The newest checkpoint that is whole; None if there is none at all.
 
     Raises:
         MuteError: there are checkpoints, but none of them is whole, or the newest that may be is
@@ -166,7 +172,7 @@ def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]
     for path in reversed(checkpoints(folder)):
         try:
             told = [f"{fault}; the one before it is used" for fault in faults]
-            return *_load(path), told
+            return Found(*_load(path), told)
         except _NotWholeError as error:
             faults.append(f"{path}: not whole ({error})")
     if faults:
@@ -177,9 +183,7 @@ def load_latest(folder: Path) -> tuple[TrainState, dict[str, Tensors], list[str]
     return None
 
 
-def load_together(
-    folder: Path, group: Group
-) -> tuple[TrainState, dict[str, Tensors], list[str]] | None:
+def load_together(folder: Path, group: Group) -> Found | None:
     """What `load_latest` finds for the leading process, in every process of the group.
 
     Raises:
@@ -187,16 +191,14 @@ def load_together(
             has read; with an older one, it would train another model.
     """
     found = group.lead(lambda: load_latest(folder))
-    step = int(group.follow(found[0].step if found else 0))
+    step = int(group.follow(found.state.step if found else 0))
     return group.together(lambda: found if found or not step else _load_as_led(folder, step, group))
 
 
-def _load_as_led(
-    folder: Path, step: int, group: Group
-) -> tuple[TrainState, dict[str, Tensors], list[str]]:
+def _load_as_led(folder: Path, step: int, group: Group) -> Found:
     path = _path(folder, step)
     try:
-        return *_load(path), []
+        return Found(*_load(path), [])
     except _NotWholeError as error:
         raise MuteError(
             f"process {group.rank} of {group.size} cannot read {path}, from which the leading "
@@ -239,8 +241,6 @@ def _load(path: Path) -> tuple[TrainState, dict[str, Tensors]]:
             raise MuteError(f"{path}: of a later version of mute ({unknown[0]}); {_OF_ANOTHER}")
         state = TrainState(**content["state"])
         state.position = Position(*state.position)
-        if state.validated_step < 0:
-            state.validated_step = state.step
         files = content["files"]
         return state, {Path(name).stem: _load_file(path / name, files[name]) for name in files}
 

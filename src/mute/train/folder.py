@@ -69,19 +69,19 @@ def _opened(path: Path) -> IO[str]:
         ) from None
 
 
-def prepared_anew(run: Path, data: str) -> bool:
-    """Whether a run began with other data than this digest's; earlier versions did not tell."""
-    return (run / DATA).is_file() and (run / DATA).read_text().strip() != data
+def prepared_anew(run: Path, digest: str) -> bool:
+    """Whether a run began with other prepared data than that of this digest."""
+    return (run / DATA).is_file() and (run / DATA).read_text().strip() != digest
 
 
-def check_run_folder(run: Path, config: Config, data: str) -> None:
+def check_run_folder(run: Path, config: Config, digest: str) -> None:
     """Make sure that a run that is there may go on with this config and this data.
 
     Args:
         run: the folder, which this process is alone in
         config: of the experiment
-        data: the digest of its prepared data, which must be the same too: the ids of another
-            vocabulary mean other words
+        digest: of its prepared data, which must be the same too: the ids of another vocabulary
+            mean other words
 
     Raises:
         MuteError: the run folder was made with other settings, of which each is named, or with
@@ -93,21 +93,21 @@ def check_run_folder(run: Path, config: Config, data: str) -> None:
             f"{run}: this run was started with other settings: {told(changed)}. "
             f"Change them back, choose another train.run, or delete the folder to begin anew"
         )
-    if prepared_anew(run, data):
+    if prepared_anew(run, digest):
         raise MuteError(
             f"{run}: the text was prepared anew since this run began; choose another train.run, or "
             f"delete the folder to begin anew"
         )
 
 
-def claim_run_folder(run: Path, config: Config, data: str) -> None:
+def claim_run_folder(run: Path, config: Config, digest: str) -> None:
     """Leave the config and the digest of its data in a run that nothing keeps from going on.
 
     A config file that says the same already stays as it is: it may be the user's own.
     """
     if _config_of(run) != config.model_dump(mode="json"):
         write_whole(dump_config(config), run / CONFIG)
-    write_whole(f"{data}\n", run / DATA)
+    write_whole(f"{digest}\n", run / DATA)
 
 
 def _config_of(run: Path) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from torch._C._distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
-from mute.errors import MuteError, ToldElsewhereError
+from mute.errors import ToldElsewhereError
 from mute.runtime import Share, choose_device
 
 T = TypeVar("T")
@@ -59,11 +59,11 @@ class Group:
         dist.all_gather_object(said, words)
         return [word for each in said for word in each]
 
-    def follow(self, score: float) -> float:
+    def follow(self, number: float) -> float:
         """The leading process's number, in every process; the others wait for it."""
         if self.size == 1:
-            return score
-        said = torch.tensor(score, dtype=torch.float64, device=self.device)
+            return number
+        said = torch.tensor(number, dtype=torch.float64, device=self.device)
         dist.broadcast(said, 0)
         return float(said)
 
@@ -71,22 +71,23 @@ class Group:
         """Do something in every process that may fail in any; all wait until all have done it.
 
         Raises:
-            MuteError: a mistake of the user's, in the first process that found one; in the others
-                just that there was one, so that it is told once.
+            Exception: a mistake of the user's, or a disk that is full, in the first process that
+                found one; in the others just that there was one, so that it is told once.
         """
         if self.size == 1:
             return work()
-        done, mistake = None, None
+        done: T | None = None
+        mistake: Exception | None = None
         try:
             done = work()
-        except MuteError as error:
+        except Exception as error:
             mistake = error
         teller = torch.tensor(self.size if mistake is None else self.rank, device=self.device)
         dist.all_reduce(teller, dist.ReduceOp.MIN)
         if mistake is not None and teller == self.rank:
             raise mistake
         if teller < self.size:
-            raise ToldElsewhereError(f"process {int(teller)} was given something wrong")
+            raise ToldElsewhereError(f"process {int(teller)} tells what went wrong")
         return cast(T, done)
 
     def lead(self, work: Callable[[], T]) -> T | None:

@@ -75,7 +75,7 @@ class Trainer:
         self.parameters = [value for value in model.parameters() if value.requires_grad]
         self.optimizer = make_optimizer(self.parameters, config)
         self.average = WeightAverage(model, config.average_decay) if config.average_decay else None
-        self.state = TrainState(batches_per_step=config.accumulate * group.size, validated_step=0)
+        self.state = TrainState(batches_per_step=config.accumulate * group.size)
         self.progress = Silence()
         self.asked_to_stop = False  # this process was
         self.stopping = False  # all processes agree to
@@ -275,19 +275,19 @@ class Trainer:
             MuteError: a step would have more or fewer batches than before.
         """
         found = load_together(self.run / "checkpoints", self.group)
-        reached = found[0] if found else TrainState(validated_step=0)
+        reached = found.state if found else TrainState()
         now = self.state.batches_per_step
         self.group.together(lambda: self._check_step_size(reached.batches_per_step, now))
         self.group.lead(lambda: forget_after(self.run, reached))
         if found is None:
             return []
-        self.state, tensors, complaints = found
+        self.state = reached
         self.state.batches_per_step = now
-        load_weights(self.model, tensors["weights"])
+        load_weights(self.model, found.tensors["weights"])
         if self.average:
-            self.average.load(tensors["average"])
-        load_moments(self.optimizer, self.model, tensors["optimizer"])
-        return complaints
+            self.average.load(found.tensors["average"])
+        load_moments(self.optimizer, self.model, found.tensors["optimizer"])
+        return found.complaints
 
     def _check_step_size(self, before: int, now: int) -> None:
         if before in (0, now):

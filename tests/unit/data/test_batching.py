@@ -130,15 +130,6 @@ def test_a_stream_goes_on_from_any_position(
         assert expected[1] == resumed_batch[1]
 
 
-def test_a_position_may_count_the_batches_of_several_pools(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "POOL", 30)
-    stream = BatchStream(Sentences([(3, 3)] * 100), 40, seed=1)
-    batches = [batch.tolist() for batch in stream.epoch(0)]
-    indices, position = next(stream.after(Position(0, 7)))
-    assert indices.tolist() == batches[7]
-    assert position == Position(0, 2, 2)  # three in each of the pools before
-
-
 def test_pools_that_lie_behind_are_not_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batching, "SAMPLED_POOL", 30)
     corpus, drawn = Sentences([(3, 3)] * 100), list[int]()

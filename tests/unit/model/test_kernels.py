@@ -60,6 +60,16 @@ def test_kernels_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 @needs_kernels
+def test_kernels_of_other_sources_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An update may mend the C and leave what it is told as it was."""
+    monkeypatch.setattr(kernels, "digest", lambda: "of newer sources")
+    with pytest.raises(MuteError, match=r"_lanes.*another version of mute; install mute again"):
+        kernels._load()
+    monkeypatch.setattr(kernels, "digest", lambda: None)  # a wheel does not bring them
+    assert kernels._load()
+
+
+@needs_kernels
 def test_kernels_for_other_registers_than_their_name_says_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

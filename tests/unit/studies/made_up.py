@@ -3,10 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mute.config import Experiment
 from mute.studies.grid import results_folder, write_json
 
 SIGNATURE = "nrefs:1|tok:none"
 TRAINING = {"batch_tokens": 2048, "accumulate": 1, "save_every": 200}
+
+
+def experiment(run: str = "r", **training: Any) -> Experiment:
+    """What a run of no study is made by."""
+    text = {"source": "a.en", "target": "a.de"}
+    data = {"source": "en", "target": "de", "prepared": "x", "train": [text], "dev": text}
+    return Experiment.model_validate({"data": data, "train": {"run": run, **training}})
 
 
 def result(

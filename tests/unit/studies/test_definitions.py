@@ -79,7 +79,7 @@ def test_only_the_papers_tasks_have_big() -> None:
 
 def test_budgets_are_small_for_small_tasks_and_the_papers_for_the_papers() -> None:
     def steps(study: str, task: str) -> set[int]:
-        return {run.config.train.steps for run in runs_of(STUDIES[study], task) if run.config.train}
+        return {run.config.train.steps for run in runs_of(STUDIES[study], task)}
 
     own = load_config("configs/multi30k/seq.yaml").train
     assert own is not None
@@ -91,7 +91,7 @@ def test_budgets_are_small_for_small_tasks_and_the_papers_for_the_papers() -> No
 
 def test_overrides_win_and_seeds_can_be_chosen() -> None:
     runs = runs_of(STUDIES["ablation"], "multi30k", [7, 8], ["train.steps=10"])
-    assert {run.config.train.steps for run in runs if run.config.train} == {10}
+    assert {run.config.train.steps for run in runs} == {10}
     assert runs[0].name == "seq-seed7"
     assert {run.seed for run in runs} == {7, 8}
 

@@ -5,17 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from mute.config import Config
 from mute.errors import MuteError
 from mute.studies import grid
 from mute.studies.definitions import STUDIES, System
-
-TEXT = {"source": "a.en", "target": "a.de"}
-
-
-def config(run: str) -> Config:
-    data = {"source": "en", "target": "de", "prepared": "x", "train": [TEXT], "dev": TEXT}
-    return Config.model_validate({"data": data, "train": {"run": run}})
+from tests.unit.studies.made_up import experiment
 
 
 @pytest.fixture
@@ -25,7 +18,7 @@ def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run = Path("runs", "mine")
     (run / "checkpoints" / "step-00000012").mkdir(parents=True)
     (run / "data.digest").write_text("A\n")
-    content = {"config": config(str(run)).model_dump(mode="json"), "steps": 12}
+    content = {"config": experiment(str(run)).model_dump(mode="json"), "steps": 12}
     (run / "result.json").write_text(json.dumps(content))
     return run
 
@@ -38,21 +31,21 @@ def test_a_run_of_the_same_settings_and_text_is_a_twin(
     trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared_as("A", monkeypatch)
-    assert grid.find_twin(config("runs/other"), 1) == trained
+    assert grid.find_twin(experiment("runs/other"), 1) == trained
 
 
 def test_one_of_text_that_was_prepared_otherwise_is_not(
     trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared_as("B", monkeypatch)
-    assert grid.find_twin(config("runs/other"), 1) is None
+    assert grid.find_twin(experiment("runs/other"), 1) is None
 
 
 def test_one_that_has_gone_on_since_is_not(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its result is of step 12, its model and checkpoints are of later ones."""
     prepared_as("A", monkeypatch)
     (trained / "checkpoints" / "step-00000030").mkdir()
-    assert grid.find_twin(config("runs/other"), 1) is None
+    assert grid.find_twin(experiment("runs/other"), 1) is None
 
 
 def test_one_whose_checkpoints_are_gone_is_not(
@@ -60,7 +53,7 @@ def test_one_whose_checkpoints_are_gone_is_not(
 ) -> None:
     prepared_as("A", monkeypatch)
     (trained / "checkpoints" / "step-00000012").rmdir()
-    assert grid.find_twin(config("runs/other"), 1) is None
+    assert grid.find_twin(experiment("runs/other"), 1) is None
 
 
 @pytest.mark.parametrize("model_is_here", [True, False])
@@ -68,7 +61,7 @@ def test_a_run_whose_references_were_corrected_is_unfinished_if_it_can_be_scored
     model_is_here: bool, trained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared_as("A", monkeypatch)
-    run = grid.Run("main", Path("configs/toy"), System("a", "A", "a"), 1, config(str(trained)))
+    run = grid.Run("main", Path("configs/toy"), System("a", "A", "a"), 1, experiment(str(trained)))
     scores = {"test": {"bleu": 40.0, "references": "as they were"}}
     result = grid.read_json(trained / "result.json") | {"tests": scores}
     grid.write_json(result, run.result_file)
@@ -87,7 +80,7 @@ def test_what_is_no_result_of_ours_is_not(
 ) -> None:
     prepared_as("A", monkeypatch)
     (trained / "result.json").write_text(content)
-    assert grid.find_twin(config("runs/other"), 1) is None
+    assert grid.find_twin(experiment("runs/other"), 1) is None
 
 
 def test_before_the_text_is_prepared_settings_alone_count(
@@ -97,13 +90,13 @@ def test_before_the_text_is_prepared_settings_alone_count(
         raise MuteError("no prepared data")
 
     monkeypatch.setattr(grid, "load_prepared", missing)
-    assert grid.find_twin(config("runs/other"), 1) == trained
+    assert grid.find_twin(experiment("runs/other"), 1) == trained
 
 
 def test_a_setting_that_is_new_has_its_default_in_older_results() -> None:
-    before = config("a").model_dump(mode="json")
+    before = experiment("a").model_dump(mode="json")
     del before["train"]["r_drop"]
-    assert grid.as_today(before) == config("a").model_dump(mode="json")
+    assert grid.as_today(before) == experiment("a").model_dump(mode="json")
     assert grid.as_today({"of": "somebody else"}) == {"of": "somebody else"}
 
 
@@ -114,26 +107,26 @@ def test_what_counts_is_how_many_batches_a_step_has(
     processes: int, accumulate: int, same: bool
 ) -> None:
     """Four processes with a batch each train what one does with four."""
-    of_four = {"config": config("a").model_dump(mode="json"), "batches_per_step": 4}
-    training = config("b").train
-    assert training is not None
-    update = {"train": training.model_copy(update={"accumulate": accumulate})}
-    assert grid.same_run(of_four, config("b").model_copy(update=update), processes) == same
+    of_four = {"config": experiment("a").model_dump(mode="json"), "batches_per_step": 4}
+    config = experiment("b", accumulate=accumulate)
+    assert grid.same_run(of_four, config, processes) == same
 
 
 def test_what_counts_is_the_text_where_both_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {"config": config("a").model_dump(mode="json")}
+    settings = {"config": experiment("a").model_dump(mode="json")}
     prepared_as("A", monkeypatch)
-    assert grid.same_run(settings | {"text": "A"}, config("b"), 1)
-    assert grid.same_run(settings, config("b"), 1)  # of an earlier version
-    assert grid.differing(settings | {"text": "B"}, config("b"), 1) == {
+    assert grid.same_run(settings | {"text": "A"}, experiment("b"), 1)
+    assert grid.same_run(settings, experiment("b"), 1)  # of an earlier version
+    assert grid.differing(settings | {"text": "B"}, experiment("b"), 1) == {
         "the prepared text": ("B", "A")
     }
 
 
 def test_results_that_do_not_tell_of_processes_are_of_one() -> None:
-    assert grid.same_run({"config": config("a").model_dump(mode="json")}, config("b"), 1)
-    assert not grid.same_run({"config": config("a").model_dump(mode="json")}, config("b"), 2)
+    assert grid.same_run({"config": experiment("a").model_dump(mode="json")}, experiment("b"), 1)
+    assert not grid.same_run(
+        {"config": experiment("a").model_dump(mode="json")}, experiment("b"), 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,5 +151,4 @@ def test_nor_can_what_the_configs_of_its_systems_differ_in(systems: list[str]) -
     with pytest.raises(MuteError, match=told):
         grid.runs_of(STUDIES["main"], "multi30k", [1], ["model.units=6"], systems)
     run, *_ = grid.runs_of(STUDIES["main"], "multi30k", [1], ["train.penalty_weight=1e-3"], systems)
-    assert run.config.train is not None
     assert run.config.train.penalty_weight == 1e-3

@@ -5,21 +5,19 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from mute.config import Config
+from mute.config import Experiment
 from mute.errors import MuteError
 from mute.studies import plan
 from mute.studies.definitions import System
 from mute.studies.grid import Run
+from tests.unit.studies.made_up import experiment
 
-TEXT = {"source": "a.en", "target": "a.de"}
 WHOLE = 8.0
 """Hours that every system takes."""
 
 
 def planned_run(system: str, seed: int) -> Run:
-    data = {"source": "en", "target": "de", "prepared": "x", "train": [TEXT], "dev": TEXT}
-    training = {"run": f"{system}-{seed}", "seed": seed, "steps": 12}
-    config = Config.model_validate({"data": data, "train": training})
+    config = experiment(f"{system}-{seed}", seed=seed, steps=12)
     return Run("pair", Path("toy"), System(system, system, "toy"), seed, config)
 
 
@@ -33,8 +31,8 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         timed.append(run.name)
         return WHOLE
 
-    def twin(config: Config, _: int) -> Path | None:
-        return Path("twin") if config.train and config.train.run == "mute-2" else None
+    def twin(config: Experiment, _: int) -> Path | None:
+        return Path("twin") if config.train.run == "mute-2" else None
 
     monkeypatch.setattr(plan, "vocabulary_sizes", lambda _: ((500, 500), True))
     monkeypatch.setattr(Run, "finished", lambda run: run.seed == 1)

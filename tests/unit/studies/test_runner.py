@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from mute.config import Config
 from mute.studies import runner
 from mute.studies.definitions import System
 from mute.studies.grid import Run
@@ -17,11 +16,12 @@ from mute.studies.runner import (
     share_of_gpus,
     visible_gpus,
 )
+from tests.unit.studies.made_up import experiment
 
 
 def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = [
-        Run("main", Path("toy"), System(name, name, name), 1, Config())
+        Run("main", Path("toy"), System(name, name, name), 1, experiment())
         for name in ("a", "b", "c", "d")
     ]
     trained = {id(run.config): Path("runs", run.name) for run in runs if run.system.name in "bd"}
@@ -45,7 +45,7 @@ def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) ->
 def test_how_a_run_without_a_result_ended(
     status: int, asked: bool, said: str, how: str, tmp_path: Path
 ) -> None:
-    run = Run("none", Path("toy"), System("a", "a", "a"), 1, Config())
+    run = Run("none", Path("toy"), System("a", "a", "a"), 1, experiment())
     (tmp_path / OUTPUT).write_text(said)
     process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({status})"])
     process.wait()

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from mute.errors import MuteError
+from mute.model.kernels.sources import digest
 
 
 def _fields(numbers: str, addresses: str) -> list[tuple[str, Any]]:
@@ -127,9 +128,10 @@ def load_library(lanes: int) -> ctypes.CDLL | None:
 
 
 def _fits(library: ctypes.CDLL, lanes: int) -> bool:
-    """Whether a library takes what it is told here."""
+    """Whether a library is made of the C that lies here, and takes what it is told here."""
     try:
-        _ = library.mute_log_sum_exp
+        library.mute_sources.restype = ctypes.c_char_p
+        sources = library.mute_sources().decode()
         sizes = {
             AttentionCall: library.mute_attention_size(),
             LookUpCall: library.mute_look_up_size(),
@@ -137,7 +139,7 @@ def _fits(library: ctypes.CDLL, lanes: int) -> bool:
             LayerCall: library.mute_layer_size(),
         }
         same = all(ctypes.sizeof(call) == size for call, size in sizes.items())
-        return same and bool(library.mute_lanes() == lanes)
+        return same and library.mute_lanes() == lanes and digest() in {sources, None}
     except AttributeError:  # of a version that had less to offer
         return False
 

@@ -348,5 +348,6 @@ static int for_all_sentences(const Attention *a, int backward) {
 
 int64_t mute_attention_size(void) { return sizeof(Attention); }
 int64_t mute_lanes(void) { return LANES; }
+const char *mute_sources(void) { return SOURCES; }
 int mute_attention_forward(const Attention *a) { return for_all_sentences(a, 0); }
 int mute_attention_backward(const Attention *a) { return for_all_sentences(a, 1); }
