@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +55,17 @@ def try_to_lock(file: IO[str]) -> bool:
     except OSError:
         pass
     return True
+
+
+def say(sentence: str) -> None:
+    """Tell the people watching, unless stderr is closed or takes no more: no work ends of that."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(f"{sentence}\n")
+        sys.stderr.flush()
+    except OSError:
+        sys.stderr = None  # what is left in its buffer would change the exit status
 
 
 def is_terminal(stream: IO[str] | None) -> bool:

@@ -25,7 +25,8 @@ _THREE_LETTERS = (
     *("bod:bo", "cat:ca", "ces:cs", "deu:de", "dzo:dz", "ell:el", "eng:en", "fin:fi", "fra:fr"),
     *("gle:ga", "hun:hu", "isl:is", "ita:it", "jpn:ja", "khm:km", "lao:lo", "lav:lv", "lit:lt"),
     *("mya:my", "nld:nl", "pol:pl", "por:pt", "ron:ro", "rus:ru", "slk:sk", "slv:sl", "spa:es"),
-    *("swe:sv", "tam:ta", "tha:th", "zho:zh"),
+    *("swe:sv", "tam:ta", "tha:th", "zho:zh", "asm:as", "ben:bn", "est:et", "guj:gu", "hin:hi"),
+    *("kan:kn", "mal:ml", "mar:mr", "ory:or", "pan:pa", "tel:te"),
     # The older codes that libraries use.
     *("bur:my", "chi:zh", "cze:cs", "dut:nl", "fre:fr", "ger:de", "gre:el", "ice:is", "rum:ro"),
     *("slo:sk", "tib:bo"),

@@ -8,6 +8,10 @@ def test_a_language_is_known_however_it_is_coded(code: str) -> None:
     assert base_language(code) == "de"
 
 
+def test_a_language_that_moses_knows_is_known_to_it_by_three_letters() -> None:
+    assert [base_language(code) for code in ("hin_Deva", "est", "ben")] == ["hi", "et", "bn"]
+
+
 @pytest.mark.parametrize("code", ["zh", "zh-TW", "zho_Hans", "cmn", "chi"])
 def test_chinese_has_several_codes(code: str) -> None:
     assert is_chinese(code)

@@ -17,6 +17,7 @@ from mute.cli import scoring
 # isort: on
 from mute.cli.app import app
 from mute.errors import MuteError, Stopped, ToldElsewhereError
+from mute.files import say
 
 __all__ = ["app", "main", "scoring", "training", "translating"]
 
@@ -55,6 +56,5 @@ def main() -> None:
 
 
 def _refuse(why: str) -> NoReturn:
-    if sys.stderr is not None:  # it is where the shell has closed it
-        sys.stderr.write(f"mute: {why}\n")
+    say(f"mute: {why}")
     raise SystemExit(2)

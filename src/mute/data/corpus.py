@@ -21,6 +21,7 @@ from typing import BinaryIO, Literal, NamedTuple, cast
 
 from mute.config import ParallelText
 from mute.data.known_corpora import can_be_downloaded
+from mute.data.xz import XzReader
 from mute.errors import MuteError
 
 Reason = Literal["not UTF-8", "no tab", "empty side", "too long", "length ratio", "duplicate"]
@@ -276,9 +277,11 @@ def read_lines(source: Path | BinaryIO) -> Iterator[_Line]:
     number = 0
     try:
         with _open(source) as stream:
-            _check_ends(stream, source)
-            for number, line in enumerate(_split(stream), 1):
-                yield _without_mark(line, source) if number == 1 else line
+            _check_beginning(stream, source)
+            for number, line in enumerate(_split(stream, source), 1):
+                if number == 1 and line is not _Mark.TOO_LONG:
+                    line = line.removeprefix(_BOM)  # noqa: PLW2901 (a mark is no part of it)
+                yield line
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise MuteError(
             f"{name_of(source)}: damaged or cut short after line {number:,} ({error}); get the "
@@ -288,32 +291,34 @@ def read_lines(source: Path | BinaryIO) -> Iterator[_Line]:
         raise MuteError(f"{name_of(source)}: cannot be read ({error.strerror})") from None
 
 
-def _check_ends(stream: BinaryIO, source: Path | BinaryIO) -> None:
-    """Refuse text whose lines end with CR alone: it would be one line."""
+def _check_beginning(stream: BinaryIO, source: Path | BinaryIO) -> None:
+    """Refuse UTF-16, and text whose lines end with CR alone: it would be one endless line."""
     first = stream.peek(_BEGINNING) if isinstance(stream, io.BufferedReader) else b""
-    if b"\n" not in first and b"\0" not in first and first.count(b"\r") > 1:
-        raise MuteError(
-            f"{name_of(source)}: its lines end with CR alone; convert it by `tr '\\r' '\\n'`"
-        )
-
-
-def _without_mark(first: _Line, source: Path | BinaryIO) -> _Line:
-    if first is _Mark.TOO_LONG:
-        return first
     # Without its mark, UTF-16 of European languages still has a NUL for every letter.
     if first.startswith(_UTF16) or first.count(0) > len(first) / 4:
         raise MuteError(
             f"{name_of(source)}: UTF-16, but text has to be UTF-8; convert it by "
             f"`iconv -f UTF-16 -t UTF-8`"
         )
-    return first.removeprefix(_BOM)
+    if b"\n" not in first and first.count(b"\r") > 1:
+        raise _ends_with_cr(source)
 
 
-def _split(stream: BinaryIO) -> Iterator[_Line]:
+def _ends_with_cr(source: Path | BinaryIO) -> MuteError:
+    return MuteError(
+        f"{name_of(source)}: its lines end with CR alone; convert it by `tr '\\r' '\\n'`"
+    )
+
+
+def _split(stream: BinaryIO, source: Path | BinaryIO) -> Iterator[_Line]:
+    ended = False  # any line before
     while line := stream.readline(MAX_LINE):
         if line.endswith(b"\n"):
+            ended = True
             yield line[:-1].removesuffix(b"\r")
         elif len(line) < MAX_LINE:
+            if not ended and b"\r" in line[:-1]:
+                raise _ends_with_cr(source)
             yield line  # the last one, without an end
         else:
             yield _Mark.TOO_LONG  # first, since the rest may never end
@@ -335,8 +340,7 @@ def _open(source: Path | BinaryIO) -> Iterator[BinaryIO]:
             with gzip.open(file) as unpacked:
                 yield cast("BinaryIO", io.BufferedReader(unpacked))
         elif first.startswith(_XZ):
-            with lzma.open(file) as unpacked:
-                yield cast("BinaryIO", io.BufferedReader(unpacked))
+            yield io.BufferedReader(XzReader(file))
         elif isinstance(source, Path) and source.suffix in (".gz", ".xz"):
             kind = "empty" if not first else "not packed, in spite of its name"
             raise MuteError(f"{source}: {kind}; get the file again, or rename it")

@@ -3,13 +3,12 @@
 import errno
 import fcntl
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from mute.errors import MuteError
-from mute.files import try_to_lock
+from mute.files import say, try_to_lock
 
 
 @contextmanager
@@ -26,8 +25,7 @@ def exclusive(folder: Path) -> Iterator[None]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _beside(folder, "lock").open("w") as lock:
             if not try_to_lock(lock):
-                if sys.stderr is not None:
-                    sys.stderr.write(f"{folder}: another process is preparing it; waiting\n")
+                say(f"{folder}: another process is preparing it; waiting")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             if _beside(folder, "old").exists() and not folder.exists():
                 _beside(folder, "old").rename(folder)

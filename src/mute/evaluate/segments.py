@@ -9,9 +9,13 @@ from mute.data.markup import unescape
 from mute.errors import MuteError
 
 # A file of NIST's may have the references of several people, one of WMT's all there is of a text.
-_TRANSLATOR = re.compile(r"""<doc\b[^>]*?\bsysid\s*=\s*["']([^"']*)""", re.IGNORECASE)
+_TRANSLATOR = re.compile(
+    r"""<(?:doc|ref|hyp)\b[^>]*?\b(?:sysid|translator|system)\s*=\s*["']([^"']*)""", re.IGNORECASE
+)
 _SIDE = re.compile(r"<(src|ref|hyp)\b", re.IGNORECASE)
-_SEGMENT = re.compile(r"<seg\b[^>]*?(?:/>|>(.*?)</seg>)", re.DOTALL | re.IGNORECASE)
+_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+_BEGINNING = re.compile(r"<seg\b", re.IGNORECASE)
+_SEGMENT = re.compile(r"<seg\b[^>]*?(?:/>|>((?:(?!<seg\b).)*?)</seg>)", re.DOTALL | re.IGNORECASE)
 
 
 def read_segments(path: Path | str) -> list[str]:
@@ -28,7 +32,7 @@ def read_segments(path: Path | str) -> list[str]:
     lines = list(read_text(path))
     if not is_sgml(path):
         return lines
-    text = "\n".join(lines)
+    text = _COMMENT.sub("", "\n".join(lines))
     several = sorted(set(_TRANSLATOR.findall(text)) or set(_SIDE.findall(text)))
     if len(several) > 1:
         raise MuteError(
@@ -37,6 +41,8 @@ def read_segments(path: Path | str) -> list[str]:
     segments = [unescape(each).strip() for each in _SEGMENT.findall(text)]
     if not segments:
         raise MuteError(f"{path}: SGML without a <seg>")
+    if len(segments) < (begun := len(_BEGINNING.findall(text))):
+        raise MuteError(f"{path}: of its {begun:,} <seg>, only {len(segments):,} have an end")
     return segments
 
 

@@ -3,13 +3,13 @@
 import math
 import secrets
 import socket
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from mute.errors import MuteError, install
+from mute.files import say
 from mute.serve.limits import Limits
 from mute.translate.engine import Compute
 
@@ -65,10 +65,10 @@ def serve(models: Sequence[Path], place: Place, limits: Limits, compute: Compute
         host, port = listener.getsockname()[:2]
         names = ", ".join(each.name for each in gallery.models)
         address = f"[{host}]" if ":" in host else host
-        _say(f"mute: {names} at http://{address}:{port}/")
+        say(f"mute: {names} at http://{address}:{port}/")
         for each in gallery.models:
             if each.takes:
-                _say(f"mute: {each.name} takes {each.takes}")
+                say(f"mute: {each.name} takes {each.takes}")
         with suppress(KeyboardInterrupt):  # uvicorn has shut down in order by then
             uvicorn.Server(config).run(sockets=[listener])
 
@@ -83,9 +83,3 @@ def _listen(place: Place) -> socket.socket:
         raise MuteError(
             f"--host {place.host} --port {place.port}: cannot be had ({reason}); choose another"
         ) from None
-
-
-def _say(sentence: str) -> None:
-    if sys.stderr is not None:  # it is where the shell has closed it
-        sys.stderr.write(f"{sentence}\n")
-        sys.stderr.flush()

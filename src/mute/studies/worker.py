@@ -24,6 +24,7 @@ from mute.data.scored import read_scored
 from mute.errors import MuteError, Stopped, ToldElsewhereError
 from mute.evaluate.counts import count_sentences, pack
 from mute.evaluate.segments import read_segments
+from mute.files import say
 from mute.result import (
     HYPOTHESES,
     RESULT,
@@ -197,7 +198,7 @@ def main(file: str) -> int:
     except ToldElsewhereError:
         return 2
     except MuteError as error:
-        sys.stderr.write(f"mute: {error}\n")
+        say(f"mute: {error}")
         return 2
     return 0
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mute.files import is_terminal
+from mute.files import is_terminal, say
 from mute.model.fusion import LearnedOrder
 from mute.model.transformer import Transformer
 from mute.train.log import LOG
@@ -82,7 +82,10 @@ class Progress(Silence):
 
     def tell(self, sentence: str) -> None:
         """Say something to the people watching."""
-        self._console.print(sentence, highlight=False, markup=False)
+        if self._bar.disable:
+            say(sentence)
+        else:
+            self._console.print(sentence, highlight=False, markup=False)
 
     def record(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
         """Write down what was measured at a step."""

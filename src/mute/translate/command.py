@@ -56,8 +56,9 @@ class Files:
             return replace(self, output=None)
         if self.output is None or not self.output.is_symlink():
             return self
-        target = Path(os.path.realpath(self.output))
-        return replace(self, output=target) if target.is_file() or not target.exists() else self
+        if self.output.exists() and not self.output.is_file():  # a pipe: >(gzip > text.gz)
+            return self
+        return replace(self, output=Path(os.path.realpath(self.output)))
 
     def check(self, share: Share) -> None:
         """Find what is wrong before a model is loaded.

@@ -1,6 +1,5 @@
 """How far a text is: a live line on a terminal, nothing elsewhere."""
 
-import sys
 from types import TracebackType
 
 from rich.console import Console
@@ -14,6 +13,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.text import Text
+
+from mute.files import say
 
 
 class _Speed(ProgressColumn):
@@ -64,9 +65,7 @@ class LineProgress:
 
     def tell(self, sentence: str) -> None:
         """Say something to the people watching."""
-        if sys.stderr is None:  # where the shell has closed it
-            return
         if self._bar.disable:
-            sys.stderr.write(f"{sentence}\n")
+            say(sentence)
         else:
             self._console.print(sentence, highlight=False, markup=False)

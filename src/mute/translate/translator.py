@@ -28,8 +28,8 @@ from mute.translate.shortlist import Shortlist
 from mute.translate.splitting import split_line
 from mute.translate.translation import LineError, Translation, joined
 
-MOST_SCORED = 2048
-"""Pieces of a line or a given translation: the memory of scoring grows with their square."""
+MOST_GIVEN = 2048
+"""Pieces of what is scored, or of a prefix: memory grows with their square, and a search's time."""
 
 
 class Translator:
@@ -146,8 +146,8 @@ class Translator:
         parts = [Part(i, text, encode(text, "source"), []) for i, text in enumerate(sources)]
         for part, ids in zip(parts, given, strict=True):
             longest = max(len(part.source), len(ids))
-            if longest > MOST_SCORED:
-                reason = f"{longest} pieces; no more than {MOST_SCORED} are scored, so split it"
+            if longest > MOST_GIVEN:
+                reason = f"{longest} pieces; no more than {MOST_GIVEN} are scored, so split it"
                 raise LineError(part.line, reason)
         scored: list[Translation] = [Translation("", 0.0)] * len(parts)
         # An empty translation of an empty line is not the model's, in a search as little as here.
@@ -185,6 +185,9 @@ class Translator:
         if UNK in start:
             words = ", ".join(word for _, word in self.tokenizer.unknown(prefix, "target"))
             raise LineError(line, f"the model cannot write what the prefix has: {words}")
+        if len(start) > MOST_GIVEN:
+            reason = f"its prefix has {len(start)} pieces, but no more than {MOST_GIVEN} are taken"
+            raise LineError(line, reason)
         source = encode(text)
         if len(source) <= self.max_length:
             return [Part(line, text, source, start)]
@@ -227,14 +230,13 @@ class Translator:
             for i, hypotheses, looked_at in zip(batch, found, looks, strict=True):
                 if not hypotheses:
                     raise LineError(parts[i].line, "no translation keeps to the rules given")
-                best, *others = [
+                every = [
                     self._translation(parts[i], *each, attention=attention)
                     for each in zip(hypotheses, looked_at, strict=True)
                 ]
-                if hypotheses[0].cut_off and options.max_length is None:
-                    best.warnings.append(
-                        f"cut off after {len(hypotheses[0].ids)} pieces: it found no end"
-                    )
+                if options.max_length is None:
+                    _tell_of_ends(every, hypotheses)
+                best, *others = every
                 translations[i] = replace(best, alternatives=others)
         return translations
 
@@ -312,3 +314,14 @@ class Translator:
 
     def _padded(self, ids: list[list[int]]) -> Tensor:
         return pad(ids).to(self.device)
+
+
+def _tell_of_ends(translations: list[Translation], found: list[Hypothesis]) -> None:
+    """Warn of those that were cut off; with the best one, of its alternatives, too."""
+    for translation, hypothesis in zip(translations, found, strict=True):
+        if hypothesis.cut_off:
+            told = f"cut off after {len(hypothesis.ids)} pieces: it found no end"
+            translation.warnings.append(told)
+    if others := sum(hypothesis.cut_off for hypothesis in found[1:]):
+        told = f"{others} of {len(found) - 1} alternatives were cut off: they found no end"
+        translations[0].warnings.append(told)

@@ -9,7 +9,7 @@ import pytest
 
 from mute.config import ParallelText
 from mute.data import corpus
-from mute.data.corpus import Flaw, Pair, locate, read_pairs, read_text
+from mute.data.corpus import Flaw, Pair, locate, read_lines, read_pairs, read_text
 from mute.data.duplicates import Duplicates
 from mute.errors import MuteError
 
@@ -157,6 +157,30 @@ def test_a_compressed_file_cut_short_is_told(suffix: str) -> None:
         list(read_pairs(files))
 
 
+STREAMS = [lzma.compress(b"A dog.\n"), lzma.compress(b"Two cats.\n")]
+
+
+@pytest.mark.parametrize("between", [b"", b"\0" * 8])
+def test_streams_of_an_xz_may_follow_one_another(between: bytes) -> None:
+    Path("t.xz").write_bytes(between.join(STREAMS) + between)
+    assert list(read_lines(Path("t.xz"))) == [b"A dog.", b"Two cats."]
+
+
+@pytest.mark.parametrize(
+    "rest", [b"Two cats.\n", gzip.compress(b"Two cats.\n"), b"x" + STREAMS[1][1:], STREAMS[1][:9]]
+)
+def test_nothing_behind_a_stream_of_an_xz_is_left_out(rest: bytes) -> None:
+    Path("t.xz").write_bytes(STREAMS[0] + rest)
+    with pytest.raises(MuteError, match=r"t\.xz: damaged or cut short .*; get the file again"):
+        list(read_lines(Path("t.xz")))
+
+
+def test_an_xz_is_unpacked_whole_however_large_its_blocks_are() -> None:
+    lines = [b"line %d" % number for number in range(200_000)]
+    Path("t.xz").write_bytes(lzma.compress(b"\n".join(lines)))
+    assert list(read_lines(Path("t.xz"))) == lines
+
+
 def test_a_file_that_is_not_what_its_name_says_is_told() -> None:
     Path("t.gz").write_bytes(b"plain text\n")
     with pytest.raises(MuteError, match=r"t\.gz: not packed, in spite of its name; .*rename it"):
@@ -182,6 +206,23 @@ def test_lines_that_end_with_cr_alone_are_told_however_many_they_are() -> None:
     old = text(b"a sentence\r" * 100_000, b"ein Satz\r" * 100_000)
     with pytest.raises(MuteError, match="its lines end with CR alone"):
         list(read_pairs(old))
+
+
+@pytest.mark.parametrize("content", [b"a\rb", b"long " * 3000 + b"\rshort"])
+def test_a_single_line_with_cr_inside_is_told_too(content: bytes) -> None:
+    Path("t").write_bytes(content)
+    with pytest.raises(MuteError, match="its lines end with CR alone"):
+        list(read_lines(Path("t")))
+    Path("t").write_bytes(content + b"\r\nnext\n")
+    assert len(list(read_lines(Path("t")))) == 2
+
+
+def test_utf16_is_told_by_more_than_its_first_line() -> None:
+    Path("t").write_bytes("\nA dog.\nTwo cats.\n".encode("utf-16-le"))
+    with pytest.raises(MuteError, match="UTF-16"):
+        list(read_lines(Path("t")))
+    Path("t").write_bytes(b"a\0\nA dog.\nTwo cats.\n")
+    assert len(list(read_lines(Path("t")))) == 3
 
 
 @pytest.mark.parametrize(

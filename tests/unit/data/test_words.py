@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
-from mute.data.words import MosesWords
+from mute.data.words import ChineseWords, MosesWords
 
 from .sentences import sentences
 
@@ -47,3 +47,18 @@ def test_ordinary_sentences_are_normalised_as_sacremoses_does() -> None:
 def test_a_region_or_a_script_keeps_the_languages_rules(code: str) -> None:
     words = MosesWords(code)
     assert words.join(words.split("L'homme d'eau")) == "L'homme d'eau"
+
+
+def test_an_endless_run_of_characters_is_given_to_jieba_in_parts() -> None:
+    """It takes the square of its length."""
+    words, given = ChineseWords(), list[str]()
+
+    class Noting:
+        def cut(self, text: str) -> list[str]:
+            given.append(text)
+            return list(text)
+
+    words._jieba = Noting()
+    text = "龘" * 3500
+    assert "".join(words.split(text)) == "".join(given) == text
+    assert max(map(len, given)) <= 1000

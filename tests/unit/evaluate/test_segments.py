@@ -52,6 +52,8 @@ def test_nists_sgml(tmp_path: Path) -> None:
             "A, B",
         ),
         ("<src><seg>eins</seg></src><ref><seg>one</seg></ref>", "ref, src"),
+        ('<ref translator="A"><seg>1</seg></ref><ref translator="B"><seg>2</seg></ref>', "A, B"),
+        ('<hyp system="X" lang="de"><seg>1</seg></hyp><hyp system="Y"><seg>2</seg></hyp>', "X, Y"),
     ],
 )
 def test_a_file_of_several_texts_is_told(tmp_path: Path, text: str, several: str) -> None:
@@ -60,6 +62,15 @@ def test_a_file_of_several_texts_is_told(tmp_path: Path, text: str, several: str
         MuteError, match=rf"both\.xml: holds several texts \({several}\); write each"
     ):
         read_segments(tmp_path / "both.xml")
+
+
+def test_segments_without_an_end_are_told_and_comments_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "ref.sgm"
+    path.write_text("<seg id=1>one\n" * 3000 + "<seg id=2>two</seg>")
+    with pytest.raises(MuteError, match="of its 3,001 <seg>, only 1 have an end"):
+        read_segments(path)
+    path.write_text("<!-- <seg>old</seg> -->\n<seg>new</seg>")
+    assert read_segments(path) == ["new"]
 
 
 def test_what_cannot_be_scored_is_told(tmp_path: Path) -> None:

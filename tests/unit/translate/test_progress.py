@@ -1,3 +1,7 @@
+import errno
+import io
+import sys
+
 import pytest
 
 from mute.translate.progress import LineProgress
@@ -42,3 +46,15 @@ def test_without_a_live_line_only_what_is_told_is_seen(
         progress.watch(10, 10)
         progress.tell("mute: text:1: long")
     assert capsys.readouterr().err == "mute: text:1: long\n"
+
+
+def test_no_job_ends_because_nobody_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    with LineProgress(visible=False) as progress:
+        progress.tell("mute: text:1: long")
+        progress.tell("mute: text:2: long")
+    assert sys.stderr is None

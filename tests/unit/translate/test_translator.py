@@ -243,6 +243,22 @@ def test_a_translation_that_finds_no_end_is_told(
     assert wanted.warnings == []
 
 
+def test_alternatives_that_find_no_end_are_told(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [Hypothesis([5] * 3, -1.0), *[Hypothesis([5] * 40, -2.0, cut_off=True)] * 2]
+    monkeypatch.setattr(translator, "_search", lambda parts, *_: [found] * len(parts))
+    (told,) = translator.translate(["Yes"], nbest=3)
+    assert told.warnings == ["2 of 2 alternatives were cut off: they found no end"]
+    cut = ["cut off after 40 pieces: it found no end"]
+    assert [each.warnings for each in told.alternatives] == [cut, cut]
+
+
+def test_an_endless_prefix_is_refused(translator: Translator) -> None:
+    with pytest.raises(LineError, match=r"line 1: its prefix has \d+ pieces, .* than 2048"):
+        translator.translate(["Yes"], prefixes=["Ja " * 3000])
+
+
 def test_a_line_that_is_too_long_to_score_well_is_told(tokenizer: Tokenizer) -> None:
     short = Translator(model_for(tokenizer), tokenizer, max_length=5)
     first, second = short.score(["Yes", LINES[2]], ["Ja", "Ja"])
