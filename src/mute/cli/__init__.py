@@ -11,6 +11,7 @@ from typing import NoReturn
 # `mute --help` lists commands in the order in which they are imported.
 # isort: off
 from mute.cli import training
+from mute.cli import measuring
 from mute.cli import translating
 from mute.cli import scoring
 
@@ -19,7 +20,7 @@ from mute.cli.app import app
 from mute.errors import MuteError, Stopped, ToldElsewhereError
 from mute.files import say
 
-__all__ = ["app", "main", "scoring", "training", "translating"]
+__all__ = ["app", "main", "measuring", "scoring", "training", "translating"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}

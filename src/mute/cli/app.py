@@ -1,7 +1,7 @@
 """The command itself, and the options that several of its commands have."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,6 +19,9 @@ Overrides = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option(min=1, max=1024, help="Of the CPU.", show_default="PyTorch's choice"),
+]
+Compute = Annotated[
+    Literal["float32", "int8"], typer.Option(help="Numbers to compute with; int8 on x86 CPUs.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 

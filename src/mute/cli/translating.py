@@ -1,11 +1,11 @@
 """What a trained model is used by: translate, shortlist, export, serve."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from mute.cli.app import ConfigFile, Overrides, Threads, app
+from mute.cli.app import Compute, ConfigFile, Overrides, Threads, app
 from mute.errors import MuteError
 
 LINES_AT_ONCE = 2000
@@ -89,9 +89,7 @@ def translate_command(
         list[str] | None,
         typer.Option(help="Only these of every layer, from 0: 0,2; of one layer: 1:0,2."),
     ] = None,
-    compute: Annotated[
-        Literal["float32", "int8"], typer.Option(help="Numbers to compute with; int8 on x86 CPUs.")
-    ] = "float32",
+    compute: Compute = "float32",
     shortlist: Annotated[
         bool, typer.Option("--shortlist", help="Only words that go with the source's.")
     ] = False,
@@ -212,9 +210,7 @@ def serve_command(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
     threads: Threads = None,
-    compute: Annotated[
-        Literal["float32", "int8"], typer.Option(help="Numbers to compute with; int8 on x86 CPUs.")
-    ] = "float32",
+    compute: Compute = "float32",
     max_queue: Annotated[int, typer.Option(min=1, help="Lines that may wait.")] = 1000,
     timeout: Annotated[
         float,

@@ -34,7 +34,6 @@ class _OutputLoss(torch.autograd.Function):
         smoothing: float,
         r_drop: float,
     ) -> tuple[Tensor, Tensor]:
-        learning = any(ctx.needs_input_grad)
         low = _precision_of_products(states)
         passes, positions = states.shape[:2]
         # The bias as one more column of the weights saves it a pass over the scores. Not so on the
@@ -42,17 +41,15 @@ class _OutputLoss(torch.autograd.Function):
         one = states.new_ones(passes, positions, 1, dtype=low)
         inputs = torch.cat([states.to(low), one], dim=2)
         whole = torch.cat([weight, bias[:, None]], dim=1)
-        whole_low, weight_low = whole.to(low), weight.to(low)
-        size = len(weight)
+        whole_low, size = whole.to(low), len(weight)
         likelihood, normalisers = weight.new_zeros(()), weight.new_zeros(())
         apart = weight.new_zeros(())
         # What smoothing adds is the same for every word, so it needs no pass over the scores.
+        even = smoothing / size
         all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), whole.sum(0)
-        if learning:
-            to_states = torch.empty_like(states, dtype=low)
-            even_slope = -smoothing / size * all_inputs
-            to_weight = even_slope[:-1].expand_as(weight).contiguous()
-            to_bias = even_slope[-1].expand_as(bias).contiguous()
+        gradient = None
+        if any(ctx.needs_input_grad):
+            gradient = _Gradient(states, weight, low, even * all_inputs, even * all_words)
         step = max(1, CHUNK // (size * passes))
         held = weight.new_empty(passes * min(step, positions), size, dtype=low)
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
@@ -61,24 +58,22 @@ class _OutputLoss(torch.autograd.Function):
             scores, p, of_label, normaliser = _predict(here, whole_low, at_label, held, passes)
             normalisers += normaliser.sum()
             likelihood += (normaliser - of_label).sum()
+            pull: Tensor | None = None
             if passes == 2:
                 scores -= normaliser  # log p
                 divergence, pull = _divergence(p.chunk(2), scores.chunk(2))
                 apart += divergence
-            if learning:
+            if gradient:
                 slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
-                if passes == 2:
+                if pull is not None:
                     slope = slope.add_(pull, alpha=r_drop)
-                to_bias += slope.sum(0)
-                slope = slope.to(low)
-                _add_product(to_weight, slope.T, here[:, :-1])
-                to_states[:, chunk] = torch.mm(slope, weight_low).view(passes, -1, weight.size(1))
-        even = normalisers - (all_inputs * all_words).sum() / size  # autocast would round `@`
-        if learning:
-            to_states -= (smoothing / size * all_words[:-1]).to(low)
+                gradient.add(chunk, here, slope)
+        if gradient:
             ctx.passes = passes
-            ctx.save_for_backward(to_states, to_weight, to_bias)
-        loss = (1 - smoothing) * likelihood + smoothing * even + r_drop * apart
+            ctx.save_for_backward(gradient.to_states, gradient.to_weight, gradient.to_bias)
+        # Not `all_inputs @ all_words`, which autocast would round.
+        normalised = normalisers - (all_inputs * all_words).sum() / size
+        loss = (1 - smoothing) * likelihood + smoothing * normalised + r_drop * apart
         likelihood /= passes
         ctx.mark_non_differentiable(likelihood)
         return loss / passes, likelihood
@@ -89,6 +84,40 @@ class _OutputLoss(torch.autograd.Function):
             raise NotImplementedError("the output layer's loss has no second derivative")
         share = upstream[0] / ctx.passes
         return (*(gradient * share for gradient in ctx.saved_tensors), None, None, None)
+
+
+class _Gradient:
+    """Of the sum over passes and positions, chunk by chunk of positions.
+
+    Args:
+        states: (passes, N, d)
+        weight: (V, d)
+        low: what products are computed in
+        even_inputs: (d + 1,), smoothing's share of each word times the sum of all inputs
+        even_words: (d + 1,), the same share times the sum of all words' weights
+    """
+
+    def __init__(
+        self,
+        states: Tensor,
+        weight: Tensor,
+        low: torch.dtype,
+        even_inputs: Tensor,
+        even_words: Tensor,
+    ) -> None:
+        self.weight, self.low, self.even_words = weight.to(low), low, even_words[:-1].to(low)
+        self.to_states = torch.empty_like(states, dtype=low)
+        self.to_weight = -even_inputs[:-1].expand_as(weight).contiguous()
+        self.to_bias = -even_inputs[-1].expand(len(weight)).contiguous()
+
+    def add(self, chunk: slice, here: Tensor, slope: Tensor) -> None:
+        """Take in some positions: their inputs, (n, d + 1), and their scores' gradient, (n, V)."""
+        self.to_bias += slope.sum(0)
+        slope = slope.to(self.low)
+        _add_product(self.to_weight, slope.T, here[:, :-1])
+        passes, _, d = self.to_states.shape
+        to_here = torch.mm(slope, self.weight) - self.even_words
+        self.to_states[:, chunk] = to_here.view(passes, -1, d)
 
 
 def _predict(
