@@ -149,10 +149,6 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     # authors' configs, and all others here, keep the sinusoids beside them. The schedule does not
     # know the end, so the others' curves tell where they were after as many steps.
     ("no-sinusoids", "relative positions alone", (_NO_SINUSOIDS, "train.steps=4000")),
-    # The loss in training, noise and all, ends far below that on the development set: what lacks is
-    # text. 10,000 merges are many for 29,000 pairs; rare pieces are seen more often if common ones
-    # fall apart. The rate is that of its authors.
-    ("sampled", "mixed lengths, BPE-dropout 0.1", (*_MIXED_LENGTHS, "data.sampling=0.1")),
     # The weight that its authors found best for translation. Every batch passes twice, and with
     # 5,000 passes the others are nearly done.
     ("r-drop", "R-Drop", ("train.r_drop=5", "train.steps=2500")),
@@ -186,8 +182,7 @@ _DROP_BRANCH = System(
 
 # Four units lead where there is text enough; a small task can have more of it without any new: what
 # models of its own, one in each direction, make of it (Nguyen et al. 2020). The one recipe that
-# has files: its text has to be made and prepared first, as relative-diverse.yaml says (and
-# relative-diverse-ensemble.yaml).
+# has files: its text has to be made and prepared first, as relative-diverse.yaml says.
 # At 6,000 steps both still learn from it, hence the longer runs.
 _DIVERSE = tuple(
     System(
@@ -200,13 +195,6 @@ _DIVERSE = tuple(
     for name, text, label, changes in (
         ("diverse", "diverse", "diversified text", ()),
         ("diverse-long", "diverse", "diversified text, longer", ("train.steps=9000",)),
-        # Better text, and what may keep the full model's loss lower for longer, too.
-        (
-            "ensemble",
-            "diverse-ensemble",
-            "text diversified by an ensemble, longer, relative positions alone",
-            ("train.steps=8000", _NO_SINUSOIDS),
-        ),
     )
     for of in (RELATIVE, SEQ)
 )
