@@ -106,8 +106,8 @@ class DataConfig(Strict):
     tokenizer: TokenizerConfig = TokenizerConfig()
     """How text is cut into pieces."""
     max_length: int = Field(256, ge=1)
-    """Longer training sentences, in pieces, are dropped and counted. What is longer than the longest
-    that is left is translated in parts."""
+    """Longer training sentences, in pieces, are dropped and counted. What is longer than the
+    longest that is left is translated in parts."""
     max_ratio: float = Field(9.0, ge=1)
     """Training pairs with one side so many times longer than the other are dropped and counted."""
     drop_duplicates: bool = True

@@ -57,8 +57,8 @@ class TrainConfig(Strict):
     patience: int = Field(0, ge=0)
     """Stop after so many validations without a better BLEU; 0 for never."""
     keep: int = Field(5, ge=1)
-    """How many of the last checkpoints of `save_every` stay. Those that were written at a validation
-    or a stop do not count, and go when the next is written."""
+    """How many of the last checkpoints of `save_every` stay. Those that were written at a
+    validation or a stop do not count, and go when the next is written."""
     save_every: int = Field(1_000, ge=1)
     """Steps between two checkpoints; a run that was stopped goes on from the last."""
     beam: int = Field(4, ge=1, le=1000)
