@@ -113,7 +113,9 @@ def start_from(model: Transformer, tokenizer: Tokenizer, folder: str) -> None:
         raise MuteError(f"train.start_from: {folder}: {error}") from None
 
 
-def weights(data: DataConfig, corpus: Pairs) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+def frequencies(
+    data: DataConfig, corpus: Pairs
+) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
     """How often each pair is seen in an epoch; None if all are seen once."""
     if all(text.weight == 1 for text in data.train):
         return None
@@ -133,7 +135,7 @@ def batch_stream(prepared: Prepared, data: DataConfig, training: TrainConfig) ->
         return SampledPairs(pairs, prepared.tokenizer, data.sampling, seed, epoch)
 
     sampled = sample if data.sampling else None
-    return BatchStream(pairs, training.batch_tokens, seed, weights(data, pairs), sampled)
+    return BatchStream(pairs, training.batch_tokens, seed, frequencies(data, pairs), sampled)
 
 
 def line_namer(corpus: Pairs) -> Callable[[int], str]:

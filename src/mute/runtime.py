@@ -24,12 +24,17 @@ class Share(NamedTuple):
     """Which process this is, of how many."""
 
     rank: int = 0
-    world: int = 1
+    size: int = 1
 
     @classmethod
     def of_this_process(cls) -> "Share":
         """As torchrun says, or all of it."""
         return cls(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the process that joins what all have made, and talks."""
+        return self.rank == 0
 
 
 def keep_freed_memory() -> None:
@@ -69,7 +74,7 @@ def status_when_stopped() -> int:
 
     torchrun takes anything but 0 for a failure, and `--max-restarts` would start the run again.
     """
-    together = Share.of_this_process().world > 1 or "TORCHELASTIC_RUN_ID" in os.environ
+    together = Share.of_this_process().size > 1 or "TORCHELASTIC_RUN_ID" in os.environ
     return 0 if together else STOPPED
 
 

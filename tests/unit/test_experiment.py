@@ -15,7 +15,7 @@ from mute.data.prepare import prepare
 from mute.data.prepared import load_prepared, write_sentences
 from mute.data.shards import Block, Pairs, ShardWriter
 from mute.errors import Stopped
-from mute.experiment import train, validator, weights
+from mute.experiment import frequencies, train, validator
 from mute.model.transformer import build
 from mute.result import score_tests
 from mute.studies.variants import dev_bleu
@@ -46,10 +46,10 @@ def two_corpora(tmp_path: Path) -> Pairs:
 
 
 def test_every_pair_has_the_weight_of_its_file(two_corpora: Pairs) -> None:
-    found = weights(data_of(2.0, 0.25), two_corpora)
+    found = frequencies(data_of(2.0, 0.25), two_corpora)
     assert found is not None
     assert found.tolist() == [2.0, 2.0, 2.0, 0.25, 0.25]
-    assert weights(data_of(1.0, 1.0), two_corpora) is None
+    assert frequencies(data_of(1.0, 1.0), two_corpora) is None
 
 
 def test_validation_and_tests_score_against_all_references(

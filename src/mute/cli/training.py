@@ -63,7 +63,7 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
         if os.environ.get("LOCAL_RANK", "0") != "0":  # the first process of this machine tells
             raise ToldElsewhereError from None
         raise
-    leads = Share.of_this_process().rank == 0
+    leads = Share.of_this_process().leads
     if leads:
         for name in changed_texts(Path(settings.data.prepared)):
             typer.echo(

@@ -64,7 +64,7 @@ def perform(request: Request) -> None:
     """
     training = request.config.train
     run = Path(training.run)
-    processes = Share.of_this_process().world
+    processes = Share.of_this_process().size
     if not is_trained(run, request.config, processes):
         _check_not_beyond(run, training)
         with _taking_time(run):
@@ -156,7 +156,7 @@ def _threads(run: Path) -> int | None:
 
 
 def _leads() -> bool:
-    return Share.of_this_process().rank == 0
+    return Share.of_this_process().leads
 
 
 def _stop_with(study: int) -> None:

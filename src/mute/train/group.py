@@ -24,7 +24,7 @@ _PATIENCE = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Group:
-    """Which process this is, of how many."""
+    """The processes that train together, and which of them this is."""
 
     rank: int
     size: int
@@ -101,7 +101,7 @@ def join_group() -> Group:
     NCCL connects GPUs and gloo CPUs.
     """
     device = choose_device()
-    if Share.of_this_process().world == 1:
+    if Share.of_this_process().size == 1:
         return Group(0, 1, device)
     if device.type == "cuda":
         torch.cuda.set_device(device)

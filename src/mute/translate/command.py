@@ -83,7 +83,7 @@ class Files:
                 raise MuteError(f"{self.output}: there is no folder {self.output.parent}; make it")
             if any(self.output.exists() and path.samefile(self.output) for path in given):
                 raise MuteError(f"{self.output}: would be read and overwritten; choose another -o")
-        if share.world > 1 and not self.can_be_shared:
+        if share.size > 1 and not self.can_be_shared:
             raise MuteError(
                 "under torchrun every process reads the text by itself and writes parts of the "
                 "output: give -i and -o, and files, not pipes"
@@ -127,7 +127,7 @@ def translate_text(
     if files.source is None and is_terminal(sys.stdin):
         lines_at_once = 1  # who types waits for an answer
     with LineProgress(visible=_has_live_line(files, share)) as progress:
-        if translator.tokenizer.takes and share.rank == 0:
+        if translator.tokenizer.takes and share.leads:
             progress.tell(f"mute: {models[0]} takes {translator.tokenizer.takes}")
         work = worker(translator, options, name_of(source), progress.tell)
         job = Job(columns, work, lines_at_once, progress.watch)
@@ -142,7 +142,7 @@ def translate_text(
 def _has_live_line(files: Files, share: Share) -> bool:
     in_its_way = files.output is None and is_terminal(sys.stdout)
     typed = files.source is None and is_terminal(sys.stdin)
-    return share.rank == 0 and is_terminal(sys.stderr) and not in_its_way and not typed
+    return share.leads and is_terminal(sys.stderr) and not in_its_way and not typed
 
 
 def identity_of(options: Options, models: Sequence[Path]) -> dict[str, Any]:

@@ -66,10 +66,10 @@ def _work(job: Job, parts: "Parts", content: Content) -> None:
     tell()
     finished = parts.finished()
     for number, (first, rows) in enumerate(job.blocks(content)):
-        if number % share.world == share.rank and number not in finished:
+        if number % share.size == share.rank and number not in finished:
             parts.save(number, job.do(first, rows, parts.output.suffix))
             tell()
-    if share.rank == 0:
+    if share.leads:
         parts.wait_for_others(tell)
         parts.join(ceil(content.lines / job.lines_at_once))
     else:
@@ -117,7 +117,7 @@ class Parts:
             MuteError: it is another one, and what differs; or the folder cannot be written.
         """
         manifest = self.folder / MANIFEST
-        if self.share.rank == 0:
+        if self.share.leads:
             with self._explained():
                 self._begin(identity)
         while not manifest.is_file():
@@ -145,7 +145,7 @@ class Parts:
         if manifest.is_file():  # else it is not our folder, or a new one
             for stale in self.folder.glob("done-*"):  # of a killed run, which may have had more
                 stale.unlink(missing_ok=True)
-        if self.share.world == 1 and not self.finished():  # several might still read what it was
+        if self.share.size == 1 and not self.finished():  # several might still read what it was
             manifest.unlink(missing_ok=True)
         if not manifest.is_file():
             if any(not path.name.startswith(".") for path in self.folder.iterdir()):
@@ -170,7 +170,7 @@ class Parts:
 
     def wait_for_others(self, tell: Callable[[], None]) -> None:
         """Until every other process is done; meanwhile, tell how far they are."""
-        while not all(self._done(rank).is_file() for rank in range(1, self.share.world)):
+        while not all(self._done(rank).is_file() for rank in range(1, self.share.size)):
             self._wait()
             tell()
 
