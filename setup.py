@@ -38,7 +38,7 @@ EXTENSIONS = [
     Extension(
         f"mute.model.kernels._lanes{lanes}",
         sources=[str(KERNELS / f"{name}.c") for name in NAMES],
-        depends=[*map(str, KERNELS.glob("*.h")), "setup.py"],
+        depends=[*map(str, KERNELS.glob("*.h")), str(KERNELS / "sources.py"), "setup.py"],
         define_macros=[("LANES", str(lanes)), ("SOURCES", f'"{SOURCES}"')],
         extra_compile_args=[*OPTIONS, *THREADS, *flags],
         extra_link_args=THREADS,

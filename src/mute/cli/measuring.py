@@ -10,7 +10,7 @@ import typer
 
 from mute.cli.app import AsJson, ConfigFile, Overrides, Threads, app
 from mute.errors import MuteError
-from mute.files import is_terminal
+from mute.files import is_terminal, say
 
 _MOST_ENTRIES = 10**8
 """Of a vocabulary: more than anybody has words."""
@@ -45,7 +45,7 @@ def info_command(
     table = overview.parameter_table(model, sizes, overrides or [])
     if as_json:
         typer.echo(json.dumps(table.columns, indent=2))
-        typer.echo(table.note, err=True)
+        say(table.note)
     else:
         from rich.console import Console
 
@@ -157,7 +157,7 @@ def study_command(
     only = systems.split(",") if systems else []
     runs = runs_of(chosen, task, _seeds(seeds), overrides or [], only, processes)
     for doubt in plan.doubts(runs):
-        typer.echo(doubt, err=True)
+        say(doubt)
     if dry_run:
         Console(emoji=False).print(plan.render(plan.plan(runs, measure=measure)))
         return
@@ -193,4 +193,4 @@ def _seeds(text: str) -> list[int]:
 def _tell(sentence: str) -> None:
     """Say what is being done, if someone is watching."""
     if is_terminal(sys.stderr):
-        typer.echo(sentence, err=True)
+        say(sentence)

@@ -9,6 +9,7 @@ import typer
 
 from mute.cli.app import ConfigFile, Overrides, app
 from mute.errors import MuteError, ToldElsewhereError
+from mute.files import say
 
 if TYPE_CHECKING:
     from mute.config import ModelConfig
@@ -43,7 +44,7 @@ def prepare_command(
     report = prepare(settings)
     Console(emoji=False).print(render(report))
     for warning in report.warnings:
-        typer.echo(f"Warning: {warning}", err=True)
+        say(f"Warning: {warning}")
     if report.reused:
         typer.echo(f"{settings.prepared}: nothing has changed since it was made")
 
@@ -66,10 +67,9 @@ def train_command(config: ConfigFile, overrides: Overrides = None) -> None:
     leads = Share.of_this_process().leads
     if leads:
         for name in changed_texts(Path(settings.data.prepared)):
-            typer.echo(
+            say(
                 f"Warning: {name} has changed since it was prepared, and that is what is trained "
-                f"on; 'mute prepare' takes it in, for a new train.run",
-                err=True,
+                f"on; 'mute prepare' takes it in, for a new train.run"
             )
     state = experiment.train(settings)
     if leads:

@@ -324,6 +324,7 @@ def _split(stream: BinaryIO, source: Path | BinaryIO) -> Iterator[_Line]:
             yield _Mark.TOO_LONG  # first, since the rest may never end
             while line and not line.endswith(b"\n"):
                 line = stream.readline(MAX_LINE)
+            ended = True
 
 
 @contextmanager

@@ -101,8 +101,9 @@ class ChineseCharacters(Words):
         return text
 
 
-_AT_ONCE = 1000
-"""Characters that jieba is given: its cost grows with the square of a run of unknown ones."""
+# Of a run of unknown characters, jieba's cost grows with the square, so it is given a thousand at
+# once; a part ends before a space, if there is one in its second half.
+_IN_PARTS = re.compile(r".{500,1000}(?=\s)|.{1,1000}", re.DOTALL)
 
 
 class ChineseWords(ChineseCharacters):
@@ -113,8 +114,7 @@ class ChineseWords(ChineseCharacters):
 
     def split(self, text: str) -> list[str]:
         """See `Words.split`."""
-        parts = (text[start : start + _AT_ONCE] for start in range(0, len(text), _AT_ONCE))
-        words: Iterable[str] = chain.from_iterable(map(self._jieba.cut, parts))
+        words: Iterable[str] = chain.from_iterable(map(self._jieba.cut, _IN_PARTS.findall(text)))
         return " ".join(words).split()
 
 

@@ -13,7 +13,8 @@ _TRANSLATOR = re.compile(
     r"""<(?:doc|ref|hyp)\b[^>]*?\b(?:sysid|translator|system)\s*=\s*["']([^"']*)""", re.IGNORECASE
 )
 _SIDE = re.compile(r"<(src|ref|hyp)\b", re.IGNORECASE)
-_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+# One that stands in a segment is part of it.
+_COMMENT = re.compile(r"<!--(?:(?!</seg>).)*?-->", re.DOTALL | re.IGNORECASE)
 _BEGINNING = re.compile(r"<seg\b", re.IGNORECASE)
 _SEGMENT = re.compile(r"<seg\b[^>]*?(?:/>|>((?:(?!<seg\b).)*?)</seg>)", re.DOTALL | re.IGNORECASE)
 
@@ -33,11 +34,12 @@ def read_segments(path: Path | str) -> list[str]:
     if not is_sgml(path):
         return lines
     text = _COMMENT.sub("", "\n".join(lines))
-    several = sorted(set(_TRANSLATOR.findall(text)) or set(_SIDE.findall(text)))
-    if len(several) > 1:
-        raise MuteError(
-            f"{path}: holds several texts ({', '.join(several)}); write each to a file of its own"
-        )
+    for several in (_SIDE.findall(text), _TRANSLATOR.findall(text)):
+        if len(set(several)) > 1:
+            raise MuteError(
+                f"{path}: holds several texts ({', '.join(sorted(set(several)))}); write each to a "
+                f"file of its own"
+            )
     segments = [unescape(each).strip() for each in _SEGMENT.findall(text)]
     if not segments:
         raise MuteError(f"{path}: SGML without a <seg>")

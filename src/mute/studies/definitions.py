@@ -188,13 +188,13 @@ _DIVERSE = tuple(
     System(
         f"{of.name}-{name}",
         f"{of.label}, {label}",
-        f"{of.config}-{text}",
+        f"{of.config}-diverse",
         changes,
         baseline=f"{BASELINE}-{name}",
     )
-    for name, text, label, changes in (
-        ("diverse", "diverse", "diversified text", ()),
-        ("diverse-long", "diverse", "diversified text, longer", ("train.steps=9000",)),
+    for name, label, changes in (
+        ("diverse", "diversified text", ()),
+        ("diverse-long", "diversified text, longer", ("train.steps=9000",)),
     )
     for of in (RELATIVE, SEQ)
 )

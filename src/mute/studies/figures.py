@@ -92,9 +92,10 @@ def curves(summary: Summary, results: Mapping[str, list[dict[str, Any]]]) -> Dra
     best = max((point.mean for _, line in known for point in line.values()), default=0.0)
     groups: dict[str, dict[str, Points]] = defaultdict(dict)
     for row, line in known:
-        if near := {x: point for x, point in line.items() if point.mean >= best - _SPAN}:
+        near = {x: point for x, point in line.items() if point.mean >= best - _SPAN}
+        if len(near) >= _LEAST_POINTS:
             groups[row.baseline][row.label] = near
-    if not any(len(line) >= _LEAST_POINTS for group in groups.values() for line in group.values()):
+    if not groups:
         return {}
     panels = []
     for group in groups.values():

@@ -70,11 +70,9 @@ class Run:
         result = read_json(self.result_file)
         if not same_run(result, self.config, self.processes):
             return False
-        return not (_corrected(result, self.config) and self._is_here(result))
-
-    def _is_here(self, result: dict[str, Any]) -> bool:
         folder = Path(result["config"]["train"]["run"])  # maybe that of another study
-        return is_trained(folder, self.config, self.processes)
+        is_here = is_trained(folder, self.config, self.processes)
+        return not (is_here and corrected(result, self.config))
 
 
 def results_folder(study: str, task: str) -> Path:
@@ -186,11 +184,9 @@ def _check_overrides(
 
 def _differing_models(folder: Path, systems: Sequence[System]) -> set[str]:
     """The settings of model and text in which the configs of some systems differ."""
-    names = dict.fromkeys(system.config for system in systems)
-    first, *others = (
-        load_config(folder / f"{name}.yaml").model_dump(mode="json") for name in names
-    )
-    found = (differences(first, other, ()) for other in others)
+    files = dict.fromkeys(folder / f"{system.config}.yaml" for system in systems)
+    there = [load_config(file).model_dump(mode="json") for file in files if file.is_file()]
+    found = (differences(there[0], other, ()) for other in there[1:])
     return {key for each in found for key in each if not key.startswith("train.")}
 
 
@@ -233,7 +229,7 @@ def is_trained(run: Path, config: Experiment, processes: int) -> bool:
     return text is None or not prepared_anew(run, text)  # early results do not tell of it
 
 
-def _corrected(result: dict[str, Any], config: Experiment) -> bool:
+def corrected(result: dict[str, Any], config: Experiment) -> bool:
     """Whether references of the test sets have changed since a result was scored on them."""
     then = {name: score.get("references") for name, score in result["tests"].items()}
     if None in then.values():  # early results do not tell

@@ -122,11 +122,12 @@ def up_to_date(measured: dict[str, Any], results: Results) -> dict[str, Any]:
 
 
 def _fingerprints(results: Results) -> dict[str, list[Any]]:
-    """What tells a run's model from any other, by the run."""
+    """What tells a run's model from any other, and what it was scored on, by the run."""
     return {
         f"{system}-seed{result['seed']}": [
             *(result["best"]["step"], result["best"]["dev_bleu"]),
             *(test["hypotheses"] for test in result["tests"].values()),
+            *(test["references"] for test in result["tests"].values() if "references" in test),
         ]
         for system, each in results.items()
         for result in each

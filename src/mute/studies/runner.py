@@ -18,7 +18,7 @@ from mute.config import Experiment
 from mute.cores import core_count
 from mute.errors import MuteError
 from mute.runtime import STOPPED
-from mute.studies.grid import Run, find_twin, write_json
+from mute.studies.grid import Run, find_twin, is_trained, write_json
 from mute.train.folder import alone_in
 
 _LOOK_EVERY = 0.2
@@ -193,8 +193,13 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def _in_twins_folder(run: Run) -> Experiment:
-    """The config with the run folder of a finished run that is the same, if there is one."""
-    config, twin = run.config, find_twin(run.config, run.processes)
+    """The config with the run folder of a finished run that is the same, if there is one.
+
+    Not of a run that is finished itself, and only to be scored anew.
+    """
+    config = run.config
+    own = is_trained(run.folder, config, run.processes)
+    twin = None if own else find_twin(config, run.processes)
     if twin is None:
         return config
     return config.model_copy(update={"train": config.train.model_copy(update={"run": str(twin)})})

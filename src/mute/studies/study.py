@@ -8,7 +8,14 @@ from mute.errors import MuteError, install
 from mute.studies import figures
 from mute.studies.comparisons import compare_runs
 from mute.studies.definitions import Study
-from mute.studies.grid import Run, check_results_are_kept, read_results, results_folder
+from mute.studies.grid import (
+    Run,
+    check_results_are_kept,
+    corrected,
+    read_json,
+    read_results,
+    results_folder,
+)
 from mute.studies.measures import Trained, measure
 from mute.studies.runner import Outcome, Runner, Tell
 from mute.studies.summary import summarise
@@ -35,6 +42,12 @@ def run_study(
     check_results_are_kept(runs)
     _check_something_is_prepared([run for run in runs if not run.finished()])
     outcome = Runner(jobs, tell).perform(runs)
+    for run in runs:
+        if run.finished() and corrected(read_json(run.result_file), run.config):
+            tell(
+                f"{run.name}: scored on other references than those that are here now, and its "
+                f"model is not here to be scored anew"
+            )
     configs, task = runs[0].configs, runs[0].task
     if len(outcome.finished) == len(runs):
         try:

@@ -52,6 +52,7 @@ def test_nists_sgml(tmp_path: Path) -> None:
             "A, B",
         ),
         ("<src><seg>eins</seg></src><ref><seg>one</seg></ref>", "ref, src"),
+        ('<src><seg>one</seg></src><ref translator="A"><seg>eins</seg></ref>', "ref, src"),
         ('<ref translator="A"><seg>1</seg></ref><ref translator="B"><seg>2</seg></ref>', "A, B"),
         ('<hyp system="X" lang="de"><seg>1</seg></hyp><hyp system="Y"><seg>2</seg></hyp>', "X, Y"),
     ],
@@ -69,8 +70,8 @@ def test_segments_without_an_end_are_told_and_comments_left_out(tmp_path: Path) 
     path.write_text("<seg id=1>one\n" * 3000 + "<seg id=2>two</seg>")
     with pytest.raises(MuteError, match="of its 3,001 <seg>, only 1 have an end"):
         read_segments(path)
-    path.write_text("<!-- <seg>old</seg> -->\n<seg>new</seg>")
-    assert read_segments(path) == ["new"]
+    path.write_text("<!-- an old one: -->\n<seg>a <!-- b</seg><seg>c --> d</seg>")
+    assert read_segments(path) == ["a <!-- b", "c --> d"]
 
 
 def test_what_cannot_be_scored_is_told(tmp_path: Path) -> None:

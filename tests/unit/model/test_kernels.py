@@ -65,7 +65,7 @@ def test_kernels_of_other_sources_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(kernels, "digest", lambda: "of newer sources")
     with pytest.raises(MuteError, match=r"_lanes.*another version of mute; install mute again"):
         kernels._load()
-    monkeypatch.setattr(kernels, "digest", lambda: None)  # a wheel does not bring them
+    monkeypatch.setattr(kernels, "digest", lambda: None)  # where they are not
     assert kernels._load()
 
 

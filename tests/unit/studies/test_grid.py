@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from mute.errors import MuteError
-from mute.studies import grid
-from mute.studies.definitions import STUDIES, System
+from mute.studies import grid, study
+from mute.studies.definitions import STUDIES, Study, System
 from tests.unit.studies.made_up import experiment
 
 
@@ -152,3 +152,37 @@ def test_nor_can_what_the_configs_of_its_systems_differ_in(systems: list[str]) -
         grid.runs_of(STUDIES["main"], "multi30k", [1], ["model.units=6"], systems)
     run, *_ = grid.runs_of(STUDIES["main"], "multi30k", [1], ["train.penalty_weight=1e-3"], systems)
     assert run.config.train.penalty_weight == 1e-3
+
+
+def test_settings_may_be_changed_where_a_folder_has_not_all_of_a_studys_systems(
+    tmp_path: Path,
+) -> None:
+    text = "{source: a.en, target: a.de}"
+    for system in ("relative", "seq"):
+        (tmp_path / f"{system}.yaml").write_text(
+            f"data: {{source: en, target: de, prepared: x, train: [{text}], dev: {text}}}\n"
+            "train: {run: r}\n"
+        )
+    chosen = ["relative", "seq"]
+    runs = grid.runs_of(STUDIES["main"], str(tmp_path), [1], ["train.steps=100"], chosen)
+    assert [run.config.train.steps for run in runs] == [100, 100]
+
+
+@pytest.mark.parametrize("prepared", ["A", "B"])
+def test_references_that_were_corrected_are_told_where_nothing_can_be_scored(
+    prepared: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepared_as("A", monkeypatch)
+    run = grid.Run("none", Path("configs/toy"), System("a", "A", "a"), 1, experiment("gone"))
+    scores = {"test": {"bleu": 40.0, "references": "A"}}
+    result = {"seed": 1, "config": run.config.model_dump(mode="json"), "tests": scores}
+    grid.write_json(result, run.result_file)
+    monkeypatch.setattr(grid, "references_of", lambda _: {"test": prepared})
+    monkeypatch.setattr(study, "make_tables", lambda *_: None)
+    told: list[str] = []
+    outcome, _ = study.run_study(Study("none", "", [run.system]), [run], 1, told.append)
+    assert outcome.finished == ["a-seed1"]
+    assert [each.startswith("a-seed1: scored on other references") for each in told] == (
+        [True] if prepared == "B" else []
+    )

@@ -29,6 +29,18 @@ def test_what_is_trained_already_comes_first(monkeypatch: pytest.MonkeyPatch) ->
     assert [run.system.name for run in in_order(runs)] == ["b", "d", "a", "c"]
 
 
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_finished_run_is_scored_anew_where_it_is(
+    finished: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not one of the same settings elsewhere, which is another model."""
+    monkeypatch.setattr(runner, "find_twin", lambda *_: Path("runs/twin"))
+    monkeypatch.setattr(runner, "is_trained", lambda *_: finished)
+    run = Run("main", Path("toy"), System("a", "a", "a"), 1, experiment("runs/own"))
+    taken = runner._in_twins_folder(run).train.run
+    assert taken == ("runs/own" if finished else "runs/twin")
+
+
 @pytest.mark.parametrize(
     ("status", "asked", "said", "how"),
     [

@@ -350,6 +350,9 @@ def test_a_figure_says_which_lines_are_single_runs(seeds: dict[str, int], told: 
 def test_runs_of_few_validations_have_no_curves() -> None:
     result("made-up", "seq", 1, 40.0, {"t": 30.0}, curve=CURVE[1:])
     assert not curves(summarise(STUDY, "toy"), read_results(STUDY, "toy"))
+    result("made-up", "relative", 1, 40.0, {"t": 30.0}, curve=CURVE)
+    ((figure, _),) = curves(summarise(STUDY, "toy"), read_results(STUDY, "toy")).values()
+    assert list(points(figure)) == ["+ Relative"]
 
 
 def test_systems_with_baselines_of_their_own_have_panels_of_their_own() -> None:
