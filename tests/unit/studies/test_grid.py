@@ -8,7 +8,7 @@ import pytest
 from mute.errors import MuteError
 from mute.studies import grid, study
 from mute.studies.definitions import STUDIES, Study, System
-from tests.unit.studies.made_up import experiment
+from tests.unit.studies.made_up import experiment, result
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ def test_a_run_whose_references_were_corrected_is_unfinished_if_it_can_be_scored
     prepared_as("A", monkeypatch)
     run = grid.Run("main", Path("configs/toy"), System("a", "A", "a"), 1, experiment(str(trained)))
     scores = {"test": {"bleu": 40.0, "references": "as they were"}}
-    result = grid.read_json(trained / "result.json") | {"tests": scores}
-    grid.write_json(result, run.result_file)
+    content = grid.read_json(trained / "result.json") | {"tests": scores}
+    grid.write_json(content, run.result_file)
     monkeypatch.setattr(grid, "references_of", lambda _: {"test": "as they were"})
     assert run.finished()
     monkeypatch.setattr(grid, "references_of", lambda _: {"test": "corrected"})
@@ -175,9 +175,11 @@ def test_references_that_were_corrected_are_told_where_nothing_can_be_scored(
     monkeypatch.chdir(tmp_path)
     prepared_as("A", monkeypatch)
     run = grid.Run("none", Path("configs/toy"), System("a", "A", "a"), 1, experiment("gone"))
-    scores = {"test": {"bleu": 40.0, "references": "A"}}
-    result = {"seed": 1, "config": run.config.model_dump(mode="json"), "tests": scores}
-    grid.write_json(result, run.result_file)
+    content = result(
+        "none", "a", 1, 40.0, {"test": 40.0}, config=run.config.model_dump(mode="json")
+    )
+    content["tests"]["test"]["references"] = "A"
+    grid.write_json(content, run.result_file)
     monkeypatch.setattr(grid, "references_of", lambda _: {"test": prepared})
     monkeypatch.setattr(study, "make_tables", lambda *_: None)
     told: list[str] = []
