@@ -55,6 +55,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert not anchor or anchor in anchors(target), link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_becomes_a_list_for_the_plus_that_it_begins_with(page: Path) -> None:
+    """Such as that of + Relative."""
+    assert not re.search(r"^ {0,3}\+ ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
 def anchors(page: Path) -> set[str]:
     """Of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
