@@ -17,8 +17,9 @@ from mute.config import Experiment
 from mute.errors import MuteError
 from mute.evaluate.segments import read_segments
 from mute.studies.definitions import STUDIES, Study, System
-from mute.studies.grid import read_results, runs_of
+from mute.studies.grid import runs_of
 from mute.studies.measures import FILE, Trained, measure
+from mute.studies.results import read_results
 from mute.studies.runner import Outcome, check
 from mute.studies.study import make_tables, run_study
 from mute.studies.variants import LENGTH_PENALTIES

@@ -9,7 +9,7 @@ from typing import Any
 from mute.evaluate.counts import unpack
 from mute.evaluate.significance import compare_counts
 from mute.studies.definitions import Study
-from mute.studies.grid import paired, read_known, results_folder, write_json
+from mute.studies.results import paired, read_known, results_folder, write_json
 
 FILE = "comparisons.json"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mute.studies.definitions import Study
-from mute.studies.grid import batches_per_step, read_results, results_folder
+from mute.studies.results import batches_per_step, read_results, results_folder
 from mute.studies.summary import Row, Spread, Summary, spread
 
 if TYPE_CHECKING:

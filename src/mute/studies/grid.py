@@ -1,7 +1,6 @@
 """A study on a task, spelled out: every run with its config, its folder and its result."""
 
-import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,13 @@ from mute.configdiff import differences, told
 from mute.configfile import load_config, load_experiment, overridden
 from mute.data.prepared import load_prepared
 from mute.errors import MuteError
-from mute.files import write_whole
 from mute.result import RESULT, references_of
 from mute.studies.definitions import Study, System
+from mute.studies.results import batches_per_step, read_json, results_folder
 from mute.train.checkpoint import checkpoints, step_of
 from mute.train.folder import prepared_anew
 
-CONFIGS, RUNS, RESULTS = Path("configs"), Path("runs"), Path("results")
+CONFIGS, RUNS = Path("configs"), Path("runs")
 # What does not change a run's outcome: two runs that differ in these alone are the same. How many
 # batches a step has does, but not which process computes them.
 WITHOUT_EFFECT = ("train.run", "train.max_bad_steps", "train.accumulate")
@@ -73,11 +72,6 @@ class Run:
         folder = Path(result["config"]["train"]["run"])  # maybe that of another study
         is_here = is_trained(folder, self.config, self.processes)
         return not (is_here and corrected(result, self.config))
-
-
-def results_folder(study: str, task: str) -> Path:
-    """Where the results, tables and figures of a study go."""
-    return RESULTS / study / task
 
 
 def task_folder(task: str) -> Path:
@@ -276,19 +270,6 @@ def differing(
     return found
 
 
-def batches_per_step(result: dict[str, Any]) -> int:
-    """Of all processes together; early results do not tell, and are of one."""
-    return int(result.get("batches_per_step") or result["config"]["train"].get("accumulate", 1))
-
-
-def as_today(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a result with those that are new since; as they are if they are not ours."""
-    try:
-        return Config.model_validate(config).model_dump(mode="json")
-    except ValidationError:
-        return config
-
-
 def check_results_are_kept(runs: Sequence[Run]) -> None:
     """Make sure that no run would overwrite the result of another.
 
@@ -307,54 +288,3 @@ def check_results_are_kept(runs: Sequence[Run]) -> None:
                 f"{run.result_file}: the result of a run with other settings, which this one "
                 f"would overwrite: {why}. Move it away first"
             )
-
-
-def read_results(study: Study, task: str) -> dict[str, list[dict[str, Any]]]:
-    """The results of all finished runs, by system, in order of the seeds."""
-    folder = results_folder(study.name, task)
-    return {
-        system.name: sorted(
-            map(read_json, folder.glob(f"{system.name}-seed*.json")),
-            key=lambda result: int(result["seed"]),
-        )
-        for system in study.systems_for(task)
-    }
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    """A JSON file of ours.
-
-    Raises:
-        MuteError: it cannot be read.
-    """
-    try:
-        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise MuteError(f"{file}: cannot be read ({error}); delete it to make it anew") from None
-    return content
-
-
-def read_known(file: Path) -> dict[str, Any]:
-    """A JSON file of ours; {} if it is not there yet.
-
-    Raises:
-        MuteError: it cannot be read.
-    """
-    return read_json(file) if file.is_file() else {}
-
-
-def write_json(content: object, file: Path) -> None:
-    """Write a JSON file whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(json.dumps(content, indent=1, ensure_ascii=False) + "\n", file)
-
-
-def paired(study: Study, task: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Every system's result with its baseline's of the same seed."""
-    results = read_results(study, task)
-    for system in study.systems_for(task):
-        baseline = study.baseline_of(system)
-        of_baseline = {result["seed"]: result for result in results[baseline]}
-        for result in results[system.name]:
-            if system.name != baseline and result["seed"] in of_baseline:
-                yield system.name, of_baseline[result["seed"]], result

@@ -26,7 +26,8 @@ from mute.model.transformer import Transformer
 from mute.result import RESULT
 from mute.runtime import choose_device
 from mute.studies.definitions import SEQ, Study
-from mute.studies.grid import RUNS, read_json, results_folder, write_json
+from mute.studies.grid import RUNS
+from mute.studies.results import read_json, results_folder, write_json
 from mute.studies.runner import Tell
 from mute.studies.variants import dev_bleu, scores
 from mute.translate.loading import load

@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from mute.studies.grid import RESULTS
+from mute.studies.results import RESULTS
 from mute.studies.tables import MARKDOWN
 
 NOT_RUN = "*Not run yet.*"

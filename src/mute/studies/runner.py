@@ -18,7 +18,8 @@ from mute.config import Experiment
 from mute.cores import core_count
 from mute.errors import MuteError
 from mute.runtime import STOPPED
-from mute.studies.grid import Run, find_twin, is_trained, write_json
+from mute.studies.grid import Run, find_twin, is_trained
+from mute.studies.results import write_json
 from mute.train.folder import alone_in
 
 _LOOK_EVERY = 0.2

@@ -8,15 +8,9 @@ from mute.errors import MuteError, install
 from mute.studies import figures
 from mute.studies.comparisons import compare_runs
 from mute.studies.definitions import Study
-from mute.studies.grid import (
-    Run,
-    check_results_are_kept,
-    corrected,
-    read_json,
-    read_results,
-    results_folder,
-)
+from mute.studies.grid import Run, check_results_are_kept, corrected
 from mute.studies.measures import Trained, measure
+from mute.studies.results import read_json, read_results, results_folder
 from mute.studies.runner import Outcome, Runner, Tell
 from mute.studies.summary import summarise
 from mute.studies.tables import MARKDOWN, write_tables

@@ -14,16 +14,13 @@ from mute.errors import MuteError
 from mute.evaluate.significance import dagger
 from mute.studies import comparisons, measures
 from mute.studies.definitions import Study, System
-from mute.studies.grid import (
-    BATCHES,
-    TEXT,
-    WITHOUT_EFFECT,
+from mute.studies.grid import BATCHES, TEXT, WITHOUT_EFFECT, runs_of
+from mute.studies.results import (
     as_today,
     batches_per_step,
     read_known,
     read_results,
     results_folder,
-    runs_of,
 )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from mute.evaluate.significance import p_value
 from mute.studies.definitions import Study
-from mute.studies.grid import results_folder, write_json
+from mute.studies.results import results_folder, write_json
 from mute.studies.summary import VARIANTS, Row, Spread, Summary
 
 MARKDOWN, JSON = "table.md", "table.json"

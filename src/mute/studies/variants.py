@@ -10,7 +10,7 @@ from mute.config import DataConfig, TrainConfig
 from mute.data.prepared import load_prepared
 from mute.model.folder import load_model, save_model
 from mute.result import HYPOTHESES, references_of, score_tests, translate_and_score
-from mute.studies.grid import read_known, write_json
+from mute.studies.results import read_known, write_json
 from mute.train.average import average_checkpoints
 from mute.train.checkpoint import checkpoints
 from mute.translate.loading import load

@@ -34,7 +34,8 @@ from mute.result import (
     tokenization_of,
 )
 from mute.runtime import Share, status_when_stopped
-from mute.studies.grid import is_trained, read_json, write_json
+from mute.studies.grid import is_trained
+from mute.studies.results import read_json, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
 from mute.train.checkpoint import checkpoints, remove_old, step_of
 from mute.train.folder import alone_in

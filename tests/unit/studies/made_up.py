@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mute.config import Experiment
-from mute.studies.grid import results_folder, write_json
+from mute.studies.results import results_folder, write_json
 
 SIGNATURE = "nrefs:1|tok:none"
 TRAINING = {"batch_tokens": 2048, "accumulate": 1, "save_every": 200}

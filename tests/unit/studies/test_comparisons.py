@@ -7,7 +7,7 @@ import pytest
 from mute.evaluate.counts import count_sentences, pack
 from mute.studies.comparisons import FILE, compare_runs
 from mute.studies.definitions import RELATIVE, SEQ, Study
-from mute.studies.grid import results_folder
+from mute.studies.results import results_folder
 from tests.unit.studies.made_up import result
 
 STUDY = Study("some", "something", (RELATIVE, SEQ))

@@ -8,6 +8,7 @@ import pytest
 from mute.errors import MuteError
 from mute.studies import grid, study
 from mute.studies.definitions import STUDIES, Study, System
+from mute.studies.results import as_today, read_json, write_json
 from tests.unit.studies.made_up import experiment, result
 
 
@@ -63,8 +64,8 @@ def test_a_run_whose_references_were_corrected_is_unfinished_if_it_can_be_scored
     prepared_as("A", monkeypatch)
     run = grid.Run("main", Path("configs/toy"), System("a", "A", "a"), 1, experiment(str(trained)))
     scores = {"test": {"bleu": 40.0, "references": "as they were"}}
-    content = grid.read_json(trained / "result.json") | {"tests": scores}
-    grid.write_json(content, run.result_file)
+    content = read_json(trained / "result.json") | {"tests": scores}
+    write_json(content, run.result_file)
     monkeypatch.setattr(grid, "references_of", lambda _: {"test": "as they were"})
     assert run.finished()
     monkeypatch.setattr(grid, "references_of", lambda _: {"test": "corrected"})
@@ -96,8 +97,8 @@ def test_before_the_text_is_prepared_settings_alone_count(
 def test_a_setting_that_is_new_has_its_default_in_older_results() -> None:
     before = experiment("a").model_dump(mode="json")
     del before["train"]["r_drop"]
-    assert grid.as_today(before) == experiment("a").model_dump(mode="json")
-    assert grid.as_today({"of": "somebody else"}) == {"of": "somebody else"}
+    assert as_today(before) == experiment("a").model_dump(mode="json")
+    assert as_today({"of": "somebody else"}) == {"of": "somebody else"}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,7 @@ def test_references_that_were_corrected_are_told_where_nothing_can_be_scored(
         "none", "a", 1, 40.0, {"test": 40.0}, config=run.config.model_dump(mode="json")
     )
     content["tests"]["test"]["references"] = "A"
-    grid.write_json(content, run.result_file)
+    write_json(content, run.result_file)
     monkeypatch.setattr(grid, "references_of", lambda _: {"test": prepared})
     monkeypatch.setattr(study, "make_tables", lambda *_: None)
     told: list[str] = []

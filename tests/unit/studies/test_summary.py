@@ -12,14 +12,8 @@ from matplotlib.legend import Legend
 
 from mute.studies.definitions import Study, System
 from mute.studies.figures import curves, sample_rate, units, weights, write_figures
-from mute.studies.grid import (
-    paired,
-    read_json,
-    read_results,
-    results_folder,
-    runs_of,
-    write_json,
-)
+from mute.studies.grid import runs_of
+from mute.studies.results import paired, read_json, read_results, results_folder, write_json
 from mute.studies.study import make_tables
 from mute.studies.summary import Spread, spread, summarise
 from mute.studies.tables import grid, markdown, written
