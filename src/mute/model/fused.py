@@ -83,7 +83,7 @@ def _attention_backward(
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    ctx.set_materialize_grads(False)  # of the weights, which nothing else takes: a tensor of zeros
+    ctx.set_materialize_grads(False)  # else zeros as large as the weights, for nobody
     queries, memory, _, mask, tables = inputs
     ctx.save_for_backward(output[1], queries, memory, mask, tables)
 
