@@ -37,15 +37,14 @@ def test_every_task_has_every_system() -> None:
         assert {stem.partition("-")[0] for stem in stems} == SYSTEMS
 
 
+@pytest.mark.parametrize("text", ["diverse", "ensemble"])
 @pytest.mark.parametrize("system", ["relative", "seq"])
-def test_a_system_on_diversified_text_differs_in_its_text_alone(system: str) -> None:
-    task = next(path.parent for path in SHIPPED if path.parent.name == "multi30k")
-    usual, diverse = (load_config(task / f"{name}.yaml") for name in (system, f"{system}-diverse"))
+def test_a_system_on_diversified_text_differs_in_its_text_alone(system: str, text: str) -> None:
+    task = ROOT / "configs/multi30k"
+    usual, diverse = (load_config(task / f"{name}.yaml") for name in (system, f"{system}-{text}"))
     assert diverse.model == usual.model
     assert usual.train is not None
-    assert diverse.train == usual.train.model_copy(
-        update={"run": f"runs/multi30k-{system}-diverse"}
-    )
+    assert diverse.train == usual.train.model_copy(update={"run": f"runs/multi30k-{system}-{text}"})
     assert usual.data is not None
     assert diverse.data is not None
     assert diverse.data.train[0] == usual.data.train[0]

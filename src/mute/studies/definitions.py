@@ -182,19 +182,22 @@ _DROP_BRANCH = System(
 
 # Four units lead where there is text enough; a small task can have more of it without any new: what
 # models of its own, one in each direction, make of it (Nguyen et al. 2020). The one recipe that
-# has files: its text has to be made and prepared first, as relative-diverse.yaml says.
-# At 6,000 steps both still learn from it, hence the longer runs.
+# has files: its text has to be made and prepared first, as relative-diverse.yaml says, and
+# relative-ensemble.yaml for what two models make of the sources together, which is better text.
+# At 6,000 steps both systems still learn from it, hence the longer runs.
+_LONGER = ("train.steps=9000",)
 _DIVERSE = tuple(
     System(
         f"{of.name}-{name}",
         f"{of.label}, {label}",
-        f"{of.config}-diverse",
+        f"{of.config}-{text}",
         changes,
         baseline=f"{BASELINE}-{name}",
     )
-    for name, label, changes in (
-        ("diverse", "diversified text", ()),
-        ("diverse-long", "diversified text, longer", ("train.steps=9000",)),
+    for name, label, text, changes in (
+        ("diverse", "diversified text", "diverse", ()),
+        ("diverse-long", "diversified text, longer", "diverse", _LONGER),
+        ("ensemble", "text diversified by an ensemble, longer", "ensemble", _LONGER),
     )
     for of in (RELATIVE, SEQ)
 )
