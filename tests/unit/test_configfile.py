@@ -224,7 +224,8 @@ def test_overrides_win_in_their_order(tmp_path: Path) -> None:
         ("model.units", "should look like model.units=4"),
         ("model..units=3", "should look like model.units=4"),
         ("model.units=x", r"--set model.units=x: model.units: should be a valid integer, not 'x'"),
-        ("model.units=[", r"'\[' is not valid YAML"),
+        ("model.units=[", r"--set model.units=\[: not valid YAML: "),
+        ("model={units: 4, units: 2}", r"2}: units: given twice"),
         ("model=&a {x: *a}", r"--set model=&a {x: \*a}: nested too deeply"),
     ],
 )

@@ -17,6 +17,8 @@ LINE = [
     "files",
     "languages",
     "config",
+    "yamltext",
+    "settings",
     "configfile",
     "configdiff",
     "reference",

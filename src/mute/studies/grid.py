@@ -9,10 +9,11 @@ from pydantic import ValidationError
 
 from mute.config import Config, Experiment
 from mute.configdiff import differences, told
-from mute.configfile import load_config, load_experiment, overridden
+from mute.configfile import load_config, load_experiment
 from mute.data.prepared import load_prepared
 from mute.errors import MuteError
 from mute.result import RESULT, references_of
+from mute.settings import Override
 from mute.studies.definitions import Study, System
 from mute.studies.results import batches_per_step, read_json, results_folder
 from mute.train.checkpoint import checkpoints, step_of
@@ -156,7 +157,7 @@ def _check_overrides(
         for change in system.changes
     }
     for override in overrides:
-        keys = overridden(override)
+        keys = [".".join(map(str, path)) for path in Override(override).paths]
         if keys in (["model"], ["data"], ["train"]):
             raise MuteError(f"--set {override}: takes a whole section away; set single keys of it")
         for key in keys:
