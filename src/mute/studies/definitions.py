@@ -183,9 +183,8 @@ _DROP_BRANCH = System(
 # Four units lead where there is text enough; a small task can have more of it without any new: what
 # models of its own, one in each direction, make of it (Nguyen et al. 2020). The one recipe that
 # has files: its text has to be made and prepared first, as relative-diverse.yaml says, and
-# relative-ensemble.yaml for what two models make of the sources together, which is better text.
-# At 6,000 steps both systems still learn from it, hence the longer runs.
-_LONGER = ("train.steps=9000",)
+# relative-more-diverse.yaml for that of two models in each direction. At 6,000 steps both systems
+# still learn from it, hence the longer runs.
 _DIVERSE = tuple(
     System(
         f"{of.name}-{name}",
@@ -196,8 +195,13 @@ _DIVERSE = tuple(
     )
     for name, label, text, changes in (
         ("diverse", "diversified text", "diverse", ()),
-        ("diverse-long", "diversified text, longer", "diverse", _LONGER),
-        ("ensemble", "text diversified by an ensemble, longer", "ensemble", _LONGER),
+        ("diverse-long", "diversified text, longer", "diverse", ("train.steps=9000",)),
+        (
+            "more-diverse",
+            "text diversified more, 12,000 steps",
+            "more-diverse",
+            ("train.steps=12000",),
+        ),
     )
     for of in (RELATIVE, SEQ)
 )
