@@ -11,7 +11,7 @@ from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/mute/model/kernels")
 SOURCES = runpy.run_path(str(KERNELS / "sources.py"))["digest"]()
-NAMES = ("attention", "dropout", "layer", "linear", "logsumexp", "lookup")
+NAMES = ("attention", "dropout", "layer", "linear", "lookup", "softmax")
 OPTIONS = ["-O3", "-ffp-contract=fast", "-Wall", "-Wno-psabi"]
 # Apple's compiler has no OpenMP; there the kernels run in one thread.
 THREADS = [] if sys.platform == "darwin" else ["-fopenmp"]

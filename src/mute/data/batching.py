@@ -6,7 +6,7 @@ every process, each of which takes its own share. That is why a position in the 
 that a run has to remember of its data.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
@@ -27,6 +27,8 @@ SAMPLED_POOL = 20_000
 Indices = NDArray[np.int32]
 """Which pairs; 4 bytes each, since an epoch holds one for every pair of the corpus."""
 
+Ids = Sequence[int] | NDArray[np.integer]
+"""A sentence."""
 
 Lengths = tuple[NDArray[np.integer], NDArray[np.integer]]
 """How many ids each source and each target has."""
@@ -35,7 +37,7 @@ Lengths = tuple[NDArray[np.integer], NDArray[np.integer]]
 class Readable(Protocol):
     """Pairs of ids."""
 
-    def __getitem__(self, index: int) -> tuple[Iterable[int], Iterable[int]]: ...
+    def __getitem__(self, index: int) -> tuple[Ids, Ids]: ...
 
 
 class Corpus(Readable, Protocol):
@@ -223,16 +225,20 @@ def make_batch(corpus: Readable, indices: Indices) -> Batch:
     """Collect the pairs of a batch, with their ends and their padding."""
     sources, targets = zip(*(corpus[int(index)] for index in indices), strict=True)
     return Batch(
-        pad([[*source, EOS] for source in sources]),
-        pad([[BOS, *target] for target in targets]),
-        pad([[*target, EOS] for target in targets]),
-        indices,
+        pad(sources, behind=[EOS]), pad(targets, before=[BOS]), pad(targets, behind=[EOS]), indices
     )
 
 
-def pad(sentences: list[list[int]]) -> Tensor:
-    """(B, longest): the ids of each sentence, and PAD behind them."""
-    padded = np.full((len(sentences), max(map(len, sentences))), PAD, dtype=np.int64)
+def pad(
+    sentences: Sequence[Ids], *, before: Sequence[int] = (), behind: Sequence[int] = ()
+) -> Tensor:
+    """(B, longest): what comes before and behind every sentence, its ids between, then PAD."""
+    longest = max(map(len, sentences))
+    shape = len(sentences), len(before) + longest + len(behind)
+    padded = np.full(shape, PAD, dtype=np.int64)
+    padded[:, : len(before)] = before
     for row, sentence in zip(padded, sentences, strict=True):
-        row[: len(sentence)] = sentence
+        end = len(before) + len(sentence)
+        row[len(before) : end] = sentence
+        row[end : end + len(behind)] = behind
     return torch.from_numpy(padded)

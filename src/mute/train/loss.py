@@ -9,10 +9,12 @@ With R-Drop (Liang et al. 2021) every position comes twice, each time through ot
 other noise of the units, and the two distributions over the vocabulary are drawn together.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+from mute.model import kernels
 
 CHUNK = 1 << 23
 """Scores that are held at a time."""
@@ -36,43 +38,42 @@ class _OutputLoss(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         low = _precision_of_products(states)
         passes, positions = states.shape[:2]
-        # The bias as one more column of the weights saves it a pass over the scores. Not so on the
-        # way back: a product that has an odd column to write takes half as long again.
-        one = states.new_ones(passes, positions, 1, dtype=low)
-        inputs = torch.cat([states.to(low), one], dim=2)
-        whole = torch.cat([weight, bias[:, None]], dim=1)
-        whole_low, size = whole.to(low), len(weight)
+        inputs, weight_low, bias_low = states.to(low), weight.to(low), bias.to(low)
+        size = len(weight)
         likelihood, normalisers = weight.new_zeros(()), weight.new_zeros(())
         apart = weight.new_zeros(())
         # What smoothing adds is the same for every word, so it needs no pass over the scores.
         even = smoothing / size
-        all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), whole.sum(0)
+        all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), weight.sum(0)
         gradient = None
         if any(ctx.needs_input_grad):
-            gradient = _Gradient(states, weight, low, even * all_inputs, even * all_words)
-        step = max(1, CHUNK // (size * passes))
+            gradient = _Gradient(inputs, weight_low, even * all_inputs, even * all_words)
+            gradient.to_bias -= even * passes * positions
+        chunks = min(positions, -(-positions * passes * size // CHUNK))  # all alike
+        step = -(-positions // max(1, chunks))
         held = weight.new_empty(passes * min(step, positions), size, dtype=low)
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
             here = inputs[:, chunk].flatten(0, 1)
             at_label = labels[chunk, None].repeat(passes, 1)
-            scores, p, of_label, normaliser = _predict(here, whole_low, at_label, held, passes)
-            normalisers += normaliser.sum()
-            likelihood += (normaliser - of_label).sum()
-            pull: Tensor | None = None
-            if passes == 2:
-                scores -= normaliser  # log p
-                divergence, pull = _divergence(p.chunk(2), scores.chunk(2))
-                apart += divergence
+            room = held[: len(here)]
+            if passes == 1 and kernels.suit(room):
+                products = torch.mm(here, weight_low.T, out=room)
+                said = _fused(products, bias_low, at_label, smoothing)
+            else:
+                scores = torch.addmm(bias_low, here, weight_low.T, out=room)
+                scores = scores.to(torch.promote_types(low, torch.float32))  # for their sums
+                said = _plain(scores, at_label, smoothing, passes, r_drop)
+            normalisers += said.normalisers.sum()
+            likelihood += (said.normalisers - said.of_labels).sum()
+            apart += said.apart
             if gradient:
-                slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
-                if pull is not None:
-                    slope = slope.add_(pull, alpha=r_drop)
-                gradient.add(chunk, here, slope)
+                gradient.add(chunk, here, said.slope, said.slope_sums)
         if gradient:
             ctx.passes = passes
             ctx.save_for_backward(gradient.to_states, gradient.to_weight, gradient.to_bias)
         # Not `all_inputs @ all_words`, which autocast would round.
-        normalised = normalisers - (all_inputs * all_words).sum() / size
+        all_scores = (all_inputs * all_words).sum() + passes * positions * bias.sum()
+        normalised = normalisers - all_scores / size
         loss = (1 - smoothing) * likelihood + smoothing * normalised + r_drop * apart
         likelihood /= passes
         ctx.mark_non_differentiable(likelihood)
@@ -90,61 +91,96 @@ class _Gradient:
     """Of the sum over passes and positions, chunk by chunk of positions.
 
     Args:
-        states: (passes, N, d)
-        weight: (V, d)
-        low: what products are computed in
-        even_inputs: (d + 1,), smoothing's share of each word times the sum of all inputs
-        even_words: (d + 1,), the same share times the sum of all words' weights
+        inputs: (passes, N, d), the states in the precision of products
+        weight: (V, d), in the same
+        even_inputs: (d,), smoothing's share of each word times the sum of all inputs
+        even_words: (d,), the same share times the sum of all words' weights
     """
 
     def __init__(
-        self,
-        states: Tensor,
-        weight: Tensor,
-        low: torch.dtype,
-        even_inputs: Tensor,
-        even_words: Tensor,
+        self, inputs: Tensor, weight: Tensor, even_inputs: Tensor, even_words: Tensor
     ) -> None:
-        self.weight, self.low, self.even_words = weight.to(low), low, even_words[:-1].to(low)
-        self.to_states = torch.empty_like(states, dtype=low)
-        self.to_weight = -even_inputs[:-1].expand_as(weight).contiguous()
-        self.to_bias = -even_inputs[-1].expand(len(weight)).contiguous()
+        self.weight, self.even_words = weight, even_words.to(weight.dtype)
+        self.to_states = torch.empty_like(inputs)
+        self.to_weight = (-even_inputs).expand_as(weight).contiguous()
+        self.to_bias = even_inputs.new_zeros(len(weight))
 
-    def add(self, chunk: slice, here: Tensor, slope: Tensor) -> None:
-        """Take in some positions: their inputs, (n, d + 1), and their scores' gradient, (n, V)."""
-        self.to_bias += slope.sum(0)
-        slope = slope.to(self.low)
-        _add_product(self.to_weight, slope.T, here[:, :-1])
+    def add(self, chunk: slice, here: Tensor, slope: Tensor, slope_sums: Tensor) -> None:
+        """Take in some positions.
+
+        Args:
+            chunk: which ones
+            here: (n, d), their inputs
+            slope: (n, V), their scores' gradient
+            slope_sums: (V,), the sums over them
+        """
+        self.to_bias += slope_sums
+        slope = slope.to(self.weight.dtype)
+        _add_product(self.to_weight, slope.T, here)
         passes, _, d = self.to_states.shape
         to_here = torch.mm(slope, self.weight) - self.even_words
         self.to_states[:, chunk] = to_here.view(passes, -1, d)
 
 
-def _predict(
-    here: Tensor, whole: Tensor, at_label: Tensor, held: Tensor, passes: int
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """What some positions say of every word.
+class _Said(NamedTuple):
+    """What some positions say of every word."""
+
+    slope: Tensor
+    """(n, V): the gradient of the scores, but for smoothing's even share."""
+    slope_sums: Tensor
+    """(V,): its sums over the positions."""
+    of_labels: Tensor
+    """(n, 1): the labels' scores."""
+    normalisers: Tensor
+    """(n, 1): the log-sum-exp of all scores."""
+    apart: Tensor | float = 0.0
+    """R-Drop's divergence of two passes, summed over the positions."""
+
+
+def _fused(products: Tensor, bias: Tensor, at_label: Tensor, smoothing: float) -> _Said:
+    """What `_plain` says of one pass, by a compiled kernel that keeps each row in the cache.
 
     Args:
-        here: (N, d + 1), their states, and ones for the bias
-        whole: (V, d + 1)
-        at_label: (N, 1)
-        held: memory for the scores, (N or more, V)
-        passes: with one, the probabilities take the place of the scores
-
-    Returns:
-        scores and probabilities, (N, V); the labels' scores and all scores' log-sum-exp, (N, 1)
+        products: (n, V), the scores before the bias is added; overwritten
+        bias: (V,)
+        at_label: (n, 1)
+        smoothing: as for `output_loss`
     """
-    precise = torch.promote_types(here.dtype, torch.float32)  # for sums over the vocabulary
-    scores = torch.mm(here, whole.T, out=held[: len(here)]).to(precise)
-    of_label = scores.gather(1, at_label)
+    assert kernels.LIBRARY is not None
+    bias, threads = bias.contiguous(), torch.get_num_threads()
+    of_labels, normalisers = (products.new_empty(at_label.shape) for _ in range(2))
+    sums = products.new_zeros(threads, len(bias))
+    kernels.LIBRARY.mute_slopes(
+        *(products.data_ptr(), *products.shape, bias.data_ptr(), at_label.data_ptr()),
+        *(smoothing - 1, of_labels.data_ptr(), normalisers.data_ptr(), sums.data_ptr(), threads),
+    )
+    return _Said(products, sums.sum(0), of_labels, normalisers)
+
+
+def _plain(
+    scores: Tensor, at_label: Tensor, smoothing: float, passes: int = 1, r_drop: float = 0.0
+) -> _Said:
+    """What positions say, in PyTorch's operations.
+
+    Args:
+        scores: (n, V), of all passes, one behind the other; overwritten
+        at_label: (n, 1)
+        smoothing: as for `output_loss`
+        passes: one, or two for R-Drop
+        r_drop: as for `output_loss`
+    """
+    of_labels = scores.gather(1, at_label)
+    top = scores.amax(1, keepdim=True)
     p = torch.softmax(scores, 1, out=scores if passes == 1 else None)
-    p_label = p.gather(1, at_label)
-    normaliser = of_label - p_label.log()
-    # A label's p that is too small for a float has lost its digits, or is 0.
-    if not bool((p_label >= torch.finfo(precise).tiny).all()):
-        normaliser = torch.mm(here, whole.T).to(precise).logsumexp(1, keepdim=True)
-    return scores, p, of_label, normaliser
+    normalisers = top - p.amax(1, keepdim=True).log()  # of no less than 1 / V
+    pull, apart = None, scores.new_zeros(())
+    if passes == 2:
+        scores -= normalisers  # log p
+        apart, pull = _divergence(p.chunk(2), scores.chunk(2))
+    slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
+    if pull is not None:
+        slope = slope.add_(pull, alpha=r_drop)
+    return _Said(slope, slope.sum(0), of_labels, normalisers, apart)
 
 
 def _add_product(to: Tensor, a: Tensor, b: Tensor) -> None:

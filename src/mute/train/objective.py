@@ -33,16 +33,17 @@ class Objective(nn.Module):
     def forward(self, batch: Batch, generator: torch.Generator | None = None) -> BatchLoss:
         """Three scalars."""
         passes = 2 if self.r_drop else 1
-        labels = batch.target_output[batch.target_output != PAD]
         batch = batch.repeated(passes)
         memory, mask = self.model.encoder(batch.source, generator)
         states = self.model.decoder(batch.target_input, memory, mask, generator=generator)
-        real = batch.target_output != PAD
+        labels = batch.target_output.flatten()
+        # Padding never reaches the vocabulary. As places: a mask's gradient takes long.
+        real = (labels != PAD).nonzero().squeeze(1)
         losses = output_loss(
-            states[real].view(passes, len(labels), -1),  # padding never reaches the vocabulary
+            states.flatten(0, 1).index_select(0, real).view(passes, -1, states.size(2)),
             self.model.output.weight,
             self.model.output.bias,
-            labels,
+            labels.index_select(0, real[: len(real) // passes]),
             self.label_smoothing,
             self.r_drop,
         )

@@ -6,18 +6,30 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from mute.model import kernels
 from mute.probe import bfloat16_is_safe
 from mute.train import loss
 from mute.train.loss import output_loss
+from tests.machines import needs_kernels
+
+Learnable = tuple[Tensor, Tensor, Tensor]
+"""States, weight and bias that want a gradient."""
 
 
-def given(passes: int = 1) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
-    """States, weight and bias that want a gradient, and labels."""
+def given(passes: int = 1, positions: int = 7, words: int = 11) -> tuple[Learnable, Tensor]:
+    """What a loss is worked out from, and labels."""
 
     def learnable(*shape: int) -> Tensor:
         return torch.randn(shape, dtype=torch.float64, requires_grad=True)
 
-    return (learnable(passes, 7, 4), learnable(11, 4), learnable(11)), torch.randint(0, 11, (7,))
+    tensors = (learnable(passes, positions, 4), learnable(words, 4), learnable(words))
+    return tensors, torch.randint(0, words, (positions,))
+
+
+def converted(tensors: Learnable, dtype: torch.dtype) -> Learnable:
+    """The same numbers, to be learned by themselves."""
+    states, weight, bias = (each.detach().to(dtype).requires_grad_() for each in tensors)
+    return states, weight, bias
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
@@ -39,6 +51,38 @@ def test_loss_and_gradients_equal_pytorchs(
         strict=True,
     ):
         torch.testing.assert_close(mine, other)
+
+
+@needs_kernels
+@pytest.mark.parametrize("lanes", kernels.widths())
+@pytest.mark.parametrize("words", [3, 32, 211])  # fewer than a register holds, whole ones, odd
+@pytest.mark.parametrize("positions", [1, 37])
+def test_the_compiled_form_says_what_the_plain_one_does(
+    lanes: int, words: int, positions: int, use_lanes: Callable[[int], None]
+) -> None:
+    use_lanes(lanes)
+    exact, labels = given(positions=positions, words=words)
+    single = converted(exact, torch.float32)
+    plain, compiled = (output_loss(*tensors, labels, 0.1) for tensors in (exact, single))
+    gradients = [
+        torch.autograd.grad(loss, tensors)
+        for (loss, _), tensors in ((plain, exact), (compiled, single))
+    ]
+    for one, other in zip((*plain, *gradients[0]), (*compiled, *gradients[1]), strict=True):
+        torch.testing.assert_close(one.float(), other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_what_is_not_finite_is_seen_in_loss_and_gradient(dtype: torch.dtype, bad: float) -> None:
+    doubles, labels = given()
+    tensors = converted(doubles, dtype)
+    with torch.no_grad():
+        tensors[2][9] = bad
+    ours, _ = output_loss(*tensors, labels, 0.1)
+    assert not ours.isfinite()
+    to_states, *_ = torch.autograd.grad(ours, tensors)
+    assert not to_states.isfinite().any()
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:

@@ -122,6 +122,11 @@ def load_library(lanes: int) -> ctypes.CDLL | None:
     library.mute_dropout.restype = None
     library.mute_log_sum_exp.argtypes = (address, number, number, address, number)
     library.mute_log_sum_exp.restype = None
+    library.mute_slopes.argtypes = (
+        *(address, number, number, address, address),
+        *(ctypes.c_float, address, address, address, number),
+    )
+    library.mute_slopes.restype = None
     library.mute_layer.argtypes = (address,)
     library.mute_linear.argtypes = (address, number, address, address, number)
     return library

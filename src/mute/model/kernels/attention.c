@@ -38,11 +38,12 @@ typedef struct {
 /* What a thread works with. */
 typedef struct {
     int64_t padded;                             /* S rounded up to whole LANES */
-    int64_t wide;                               /* T, and what is read with the last LANES */
+    int64_t wide;                               /* T, and what is read with the last LANES or ROWS */
     int64_t table;                              /* which one is laid out */
-    float *key_vectors, *value_vectors;         /* (T, n): the table's, one for every distance */
+    float *key_vectors, *value_vectors;         /* (wide, n): the table's, one for every distance */
     float *key_columns, *value_columns;         /* (n, wide): the same */
-    float *to_key_vectors, *to_value_vectors;   /* (T, n) */
+    float *to_key_vectors, *to_value_vectors;   /* (wide, n) */
+    float *skewed;                              /* (L, wide): weights by distance */
     float *columns;                             /* (n, padded): a head's keys or values */
     float *queries;                             /* (L, n): a head's queries, scaled */
     float *slopes;                              /* (L, padded): the gradient of weights and scores */
@@ -100,33 +101,35 @@ INLINE void returns(int rows, int64_t j, const Attention *a, const Desk *desk, c
     }
 }
 
-/* Add Σ_i weight_{i,j} x_i over the pairs of every distance: (T, n), `wide` registers at a time. */
-INLINE void add_wide(int wide, const Attention *a, const Desk *desk, const float *weights,
-                     const float *x, int64_t x_row, float *to) {
-    const int64_t L = a->queries, S = a->keys;
-    for (int64_t t = 0; t < L + S - 1; t++) {
-        const int64_t begin = t < L - 1 ? L - 1 - t : 0, end = t < S ? L : L + S - 1 - t;
-        for (int64_t c = 0; c < a->size; c += wide * LANES) {
-            float *at = to + t * a->size + c;
-            floats sums[ROWS];
-            for (int w = 0; w < wide; w++) sums[w] = load(at + w * LANES);
-            for (int64_t i = begin; i < end; i++)
-                for (int w = 0; w < wide; w++)
-                    sums[w] += weights[i * desk->padded + t - (L - 1) + i] *
-                               load(x + i * x_row + c + w * LANES);
-            for (int w = 0; w < wide; w++) store(at + w * LANES, sums[w]);
-        }
+/* Weights moved so that a column is a distance, as rows are in the table: (L, wide). What belongs to
+   no pair is 0, and stays so. */
+INLINE void skew(const Attention *a, const Desk *desk, const float *weights) {
+    for (int64_t i = 0; i < a->queries; i++) {
+        float *row = desk->skewed + i * desk->wide + a->queries - 1 - i;
+        for (int64_t j = 0; j < desk->padded; j += LANES)
+            store(row + j, load(weights + i * desk->padded + j));
     }
 }
 
+/* Add Σ_i weight_{i,j} x_i over the pairs of every distance: (T, n). */
 INLINE void add_by_distance(const Attention *a, const Desk *desk, const float *weights,
                             const float *x, int64_t x_row, float *to) {
-    if (a->size % (ROWS * LANES) == 0)
-        add_wide(ROWS, a, desk, weights, x, x_row, to);
-    else if (a->size % (2 * LANES) == 0)
-        add_wide(2, a, desk, weights, x, x_row, to);
-    else
-        add_wide(1, a, desk, weights, x, x_row, to);
+    const int64_t L = a->queries, S = a->keys;
+    skew(a, desk, weights);
+    for (int64_t t = 0; t < L + S - 1; t += ROWS) {
+        const int64_t begin = t + ROWS < L ? L - t - ROWS : 0, end = t < S ? L : L + S - 1 - t;
+        for (int64_t c = 0; c < a->size; c += LANES) {
+            float *at = to + t * a->size + c;
+            floats sums[ROWS];
+            for (int r = 0; r < ROWS; r++) sums[r] = load(at + r * a->size);
+            for (int64_t i = begin; i < end; i++) {
+                const floats vector = load(x + i * x_row + c);
+                for (int r = 0; r < ROWS; r++)
+                    sums[r] += desk->skewed[i * desk->wide + t + r] * vector;
+            }
+            for (int r = 0; r < ROWS; r++) store(at + r * a->size, sums[r]);
+        }
+    }
 }
 
 /* All of `count` rows. The last few are computed once more rather than one by one. */
@@ -294,30 +297,33 @@ static void backward_sentence(const Attention *a, Desk *desk, int64_t item, floa
 }
 
 static int make_desk(const Attention *a, Desk *desk) {
-    const int64_t L = a->queries, n = a->size, distances = L + a->keys - 1;
+    const int64_t L = a->queries, n = a->size;
     desk->padded = rounded_up(a->keys);
-    desk->wide = L - 1 + desk->padded;
+    desk->wide = (L - 1 + desk->padded + ROWS - 1) / ROWS * ROWS;
     desk->table = -1;
-    const int64_t vectors = distances * n, columns = n * desk->wide, rows = L * desk->padded;
+    const int64_t distances = desk->wide * n, rows = L * desk->padded;
     const struct {
         float **part;
         int64_t size;
     } parts[] = {
-        {&desk->key_vectors, vectors},      {&desk->value_vectors, vectors},
-        {&desk->to_key_vectors, vectors},   {&desk->to_value_vectors, vectors},
-        {&desk->key_columns, columns},      {&desk->value_columns, columns},
-        {&desk->columns, n * desk->padded}, {&desk->queries, L * n},
-        {&desk->slopes, rows},              {&desk->open, rows},
-        {&desk->closed, desk->padded},
+        {&desk->key_vectors, distances},    {&desk->value_vectors, distances},
+        {&desk->to_key_vectors, distances}, {&desk->to_value_vectors, distances},
+        {&desk->key_columns, distances},    {&desk->value_columns, distances},
+        {&desk->skewed, L * desk->wide},    {&desk->columns, n * desk->padded},
+        {&desk->queries, L * n},            {&desk->slopes, rows},
+        {&desk->open, rows},                {&desk->closed, desk->padded},
     };
     int64_t size = 0;
-    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) size += parts[part].size;
-    float *next = desk->memory = calloc(size, sizeof(float)); /* columns end in zeros */
-    for (size_t part = 0; part < sizeof parts / sizeof *parts && next; part++) {
-        *parts[part].part = next;
-        next += parts[part].size;
-    }
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+        size += rounded_up(parts[part].size);
+    desk->memory = calloc(size + LANES, sizeof(float)); /* columns end in zeros */
     if (!desk->memory) return 0;
+    /* On whole registers: one that lies across two lines of the cache is read twice. */
+    float *next = desk->memory + -(uintptr_t)desk->memory / sizeof(float) % LANES;
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+        *parts[part].part = next;
+        next += rounded_up(parts[part].size);
+    }
     /* Not -∞ but where there is no key: a row without an open place would become NaN. */
     for (int64_t j = 0; j < desk->padded; j++)
         desk->closed[j] = j < a->keys ? -FLT_MAX : -INFINITY;
@@ -331,7 +337,7 @@ static int for_all_sentences(const Attention *a, int backward) {
     int done = 1;
 #pragma omp parallel for num_threads(a->threads) schedule(static, 1) reduction(&& : done)
     for (int64_t thread = 0; thread < a->threads; thread++) {
-        Desk desk;
+        Desk desk = {0};
         const int made = make_desk(a, &desk);
         const int64_t end = made ? items * (thread + 1) / a->threads : 0;
         done = done && made;
