@@ -17,7 +17,7 @@ from torch import Tensor
 from mute.model import kernels
 
 CHUNK = 1 << 23
-"""Scores that are held at a time."""
+"""Scores that are held at a time, at the most, unless one position has more."""
 
 
 class _OutputLoss(torch.autograd.Function):
@@ -49,8 +49,8 @@ class _OutputLoss(torch.autograd.Function):
         if any(ctx.needs_input_grad):
             gradient = _Gradient(inputs, weight_low, even * all_inputs, even * all_words)
             gradient.to_bias -= even * passes * positions
-        chunks = min(positions, -(-positions * passes * size // CHUNK))  # all alike
-        step = -(-positions // max(1, chunks))
+        chunks = -(-positions * passes * size // CHUNK) or 1
+        step = max(1, -(-positions // chunks))  # all alike: a short one is slow for its size
         held = weight.new_empty(passes * min(step, positions), size, dtype=low)
         for chunk in (slice(start, start + step) for start in range(0, positions, step)):
             here = inputs[:, chunk].flatten(0, 1)

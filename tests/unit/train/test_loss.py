@@ -180,3 +180,11 @@ def test_under_autocast_products_are_rounded_and_sums_are_not() -> None:
         torch.autograd.grad(rounded, tensors), torch.autograd.grad(exact, tensors), strict=True
     ):
         torch.testing.assert_close(mine, other, atol=0.1, rtol=0.05)
+
+
+def test_a_batch_without_a_position_costs_nothing() -> None:
+    tensors, labels = given(positions=0)
+    loss, likelihood = output_loss(*tensors, labels, 0.1)
+    assert loss.item() == likelihood.item() == 0
+    for gradient in torch.autograd.grad(loss, tensors):
+        assert not gradient.any()
