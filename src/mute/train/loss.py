@@ -47,8 +47,7 @@ class _OutputLoss(torch.autograd.Function):
         all_inputs, all_words = inputs.sum((0, 1), dtype=weight.dtype), weight.sum(0)
         gradient = None
         if any(ctx.needs_input_grad):
-            gradient = _Gradient(inputs, weight_low, even * all_inputs, even * all_words)
-            gradient.to_bias -= even * passes * positions
+            gradient = _Gradient(inputs, weight_low, even, all_inputs, all_words)
         chunks = -(-positions * passes * size // CHUNK) or 1
         step = max(1, -(-positions // chunks))  # all alike: a short one is slow for its size
         held = weight.new_empty(passes * min(step, positions), size, dtype=low)
@@ -93,17 +92,18 @@ class _Gradient:
     Args:
         inputs: (passes, N, d), the states in the precision of products
         weight: (V, d), in the same
-        even_inputs: (d,), smoothing's share of each word times the sum of all inputs
-        even_words: (d,), the same share times the sum of all words' weights
+        even: smoothing's share of each word
+        all_inputs: (d,), the sum of all inputs
+        all_words: (d,), the sum of all words' weights
     """
 
     def __init__(
-        self, inputs: Tensor, weight: Tensor, even_inputs: Tensor, even_words: Tensor
+        self, inputs: Tensor, weight: Tensor, even: float, all_inputs: Tensor, all_words: Tensor
     ) -> None:
-        self.weight, self.even_words = weight, even_words.to(weight.dtype)
+        self.weight, self.even_words = weight, (even * all_words).to(weight.dtype)
         self.to_states = torch.empty_like(inputs)
-        self.to_weight = (-even_inputs).expand_as(weight).contiguous()
-        self.to_bias = even_inputs.new_zeros(len(weight))
+        self.to_weight = (-even * all_inputs).expand_as(weight).contiguous()
+        self.to_bias = all_inputs.new_full((len(weight),), -even * inputs.shape[:2].numel())
 
     def add(self, chunk: slice, here: Tensor, slope: Tensor, slope_sums: Tensor) -> None:
         """Take in some positions.
@@ -157,9 +157,7 @@ def _fused(products: Tensor, bias: Tensor, at_label: Tensor, smoothing: float) -
     return _Said(products, sums.sum(0), of_labels, normalisers)
 
 
-def _plain(
-    scores: Tensor, at_label: Tensor, smoothing: float, passes: int = 1, r_drop: float = 0.0
-) -> _Said:
+def _plain(scores: Tensor, at_label: Tensor, smoothing: float, passes: int, r_drop: float) -> _Said:
     """What positions say, in PyTorch's operations.
 
     Args:
@@ -173,13 +171,12 @@ def _plain(
     top = scores.amax(1, keepdim=True)
     p = torch.softmax(scores, 1, out=scores if passes == 1 else None)
     normalisers = top - p.amax(1, keepdim=True).log()  # of no less than 1 / V
-    pull, apart = None, scores.new_zeros(())
+    apart: Tensor | float = 0.0
     if passes == 2:
-        scores -= normalisers  # log p
-        apart, pull = _divergence(p.chunk(2), scores.chunk(2))
+        log_p = scores.sub_(normalisers)
+        apart, pull = _divergence(p.chunk(2), log_p.chunk(2))
+        p.add_(pull, alpha=r_drop)
     slope = p.scatter_add_(1, at_label, p.new_full(at_label.shape, smoothing - 1))
-    if pull is not None:
-        slope = slope.add_(pull, alpha=r_drop)
     return _Said(slope, slope.sum(0), of_labels, normalisers, apart)
 
 

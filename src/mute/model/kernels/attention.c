@@ -19,7 +19,7 @@
 #include "vectors.h"
 
 #define ROWS 4 /* sums that grow side by side, so that no addition waits for the last one */
-#define WIDE 2 /* registers of a row that share a weight, where a head has a multiple of so many */
+#define ABREAST 2 /* registers of a row that share a weight, where a head has a multiple of so many */
 
 /* `AttentionCall` in Python. Backward is given all of it, forward what stands before to_mixed. */
 typedef struct {
@@ -53,14 +53,14 @@ typedef struct {
     float *memory;
 } Desk;
 
-/* Rows i … i + rows of x_i · (column_j + distance column_{j-i}), for `wide` registers of j. */
-INLINE void some_products(int rows, int64_t i, int wide, int64_t j, const Attention *a,
+/* Rows i … i + rows of x_i · (column_j + distance column_{j-i}), for `abreast` registers of j. */
+INLINE void some_products(int rows, int64_t i, int abreast, int64_t j, const Attention *a,
                           const Desk *desk, const float *x, int64_t x_row, const float *distances,
                           float *to) {
     const float *near = distances ? distances + a->queries - 1 - i + j : 0;
-    floats sums[ROWS][WIDE] = {};
+    floats sums[ROWS][ABREAST] = {};
     for (int64_t c = 0; c < a->size; c++)
-        for (int w = 0; w < wide; w++) {
+        for (int w = 0; w < abreast; w++) {
             const floats column = load(desk->columns + c * desk->padded + j + w * LANES);
             for (int r = 0; r < rows; r++) {
                 const float *at = near + c * desk->wide - r + w * LANES;
@@ -68,7 +68,7 @@ INLINE void some_products(int rows, int64_t i, int wide, int64_t j, const Attent
             }
         }
     for (int r = 0; r < rows; r++)
-        for (int w = 0; w < wide; w++)
+        for (int w = 0; w < abreast; w++)
             store(to + (i + r) * desk->padded + j + w * LANES, sums[r][w]);
 }
 
@@ -76,21 +76,21 @@ INLINE void some_products(int rows, int64_t i, int wide, int64_t j, const Attent
 INLINE void products(int rows, int64_t i, const Attention *a, const Desk *desk, const float *x,
                      int64_t x_row, const float *distances, float *to) {
     int64_t j = 0;
-    for (; j + WIDE * LANES <= desk->padded; j += WIDE * LANES)
-        some_products(rows, i, WIDE, j, a, desk, x, x_row, distances, to);
+    for (; j + ABREAST * LANES <= desk->padded; j += ABREAST * LANES)
+        some_products(rows, i, ABREAST, j, a, desk, x, x_row, distances, to);
     for (; j < desk->padded; j += LANES)
         some_products(rows, i, 1, j, a, desk, x, x_row, distances, to);
 }
 
 /* Rows i … i + rows of factor · Σ_j weight_ij (vector_j + distance vector_{j-i}): (L, n). */
-INLINE void mixtures(int rows, int64_t i, int wide, const Attention *a, const Desk *desk,
+INLINE void mixtures(int rows, int64_t i, int abreast, const Attention *a, const Desk *desk,
                      float factor, const float *weights, const float *vectors,
                      const float *distances, float *to, int64_t to_row) {
-    for (int64_t c = 0; c < a->size; c += wide * LANES) {
+    for (int64_t c = 0; c < a->size; c += abreast * LANES) {
         const float *near = distances ? distances + (a->queries - 1 - i) * a->size + c : 0;
-        floats sums[ROWS][WIDE] = {};
+        floats sums[ROWS][ABREAST] = {};
         for (int64_t j = 0; j < a->keys; j++)
-            for (int w = 0; w < wide; w++) {
+            for (int w = 0; w < abreast; w++) {
                 const floats vector = load(vectors + j * a->k_row + c + w * LANES);
                 for (int r = 0; r < rows; r++) {
                     const float *at = near + (j - r) * a->size + w * LANES;
@@ -99,24 +99,24 @@ INLINE void mixtures(int rows, int64_t i, int wide, const Attention *a, const De
                 }
             }
         for (int r = 0; r < rows; r++)
-            for (int w = 0; w < wide; w++)
+            for (int w = 0; w < abreast; w++)
                 store(to + (i + r) * to_row + c + w * LANES, factor * sums[r][w]);
     }
 }
 
 /* Rows j … j + rows of Σ_i weight_ij x_i: (S, n). */
-INLINE void returns(int rows, int64_t j, int wide, const Attention *a, const Desk *desk,
+INLINE void returns(int rows, int64_t j, int abreast, const Attention *a, const Desk *desk,
                     const float *weights, const float *x, int64_t x_row, float *to) {
-    for (int64_t c = 0; c < a->size; c += wide * LANES) {
-        floats sums[ROWS][WIDE] = {};
+    for (int64_t c = 0; c < a->size; c += abreast * LANES) {
+        floats sums[ROWS][ABREAST] = {};
         for (int64_t i = 0; i < a->queries; i++)
-            for (int w = 0; w < wide; w++) {
+            for (int w = 0; w < abreast; w++) {
                 const floats vector = load(x + i * x_row + c + w * LANES);
                 for (int r = 0; r < rows; r++)
                     sums[r][w] += weights[i * desk->padded + j + r] * vector;
             }
         for (int r = 0; r < rows; r++)
-            for (int w = 0; w < wide; w++)
+            for (int w = 0; w < abreast; w++)
                 store(to + (j + r) * a->k_row + c + w * LANES, sums[r][w]);
     }
 }
@@ -132,25 +132,26 @@ INLINE void skew(const Attention *a, const Desk *desk, const float *weights) {
 }
 
 /* Add Σ_i weight_{i,j} x_i over the pairs of every distance: (T, n). */
-INLINE void add_by_distance(int wide, const Attention *a, const Desk *desk, const float *weights,
+INLINE void add_by_distance(int abreast, const Attention *a, const Desk *desk, const float *weights,
                             const float *x, int64_t x_row, float *to) {
     const int64_t L = a->queries, S = a->keys;
     skew(a, desk, weights);
+    /* The last rows may lie behind T: there are 0 for them, and room, and nobody reads them. */
     for (int64_t t = 0; t < L + S - 1; t += ROWS) {
         const int64_t begin = t + ROWS < L ? L - t - ROWS : 0, end = t < S ? L : L + S - 1 - t;
-        for (int64_t c = 0; c < a->size; c += wide * LANES) {
+        for (int64_t c = 0; c < a->size; c += abreast * LANES) {
             float *at = to + t * a->size + c;
-            floats sums[ROWS][WIDE];
+            floats sums[ROWS][ABREAST];
             for (int r = 0; r < ROWS; r++)
-                for (int w = 0; w < wide; w++) sums[r][w] = load(at + r * a->size + w * LANES);
+                for (int w = 0; w < abreast; w++) sums[r][w] = load(at + r * a->size + w * LANES);
             for (int64_t i = begin; i < end; i++)
-                for (int w = 0; w < wide; w++) {
+                for (int w = 0; w < abreast; w++) {
                     const floats vector = load(x + i * x_row + c + w * LANES);
                     for (int r = 0; r < ROWS; r++)
                         sums[r][w] += desk->skewed[i * desk->wide + t + r] * vector;
                 }
             for (int r = 0; r < ROWS; r++)
-                for (int w = 0; w < wide; w++) store(at + r * a->size + w * LANES, sums[r][w]);
+                for (int w = 0; w < abreast; w++) store(at + r * a->size + w * LANES, sums[r][w]);
         }
     }
 }
@@ -250,8 +251,8 @@ INLINE int64_t first_key(const Attention *a, int64_t item) {
     return item / a->batch * a->k_unit + item % a->batch * a->keys * a->k_row;
 }
 
-/* `relative` and `wide` are constants where this is called, so each case is compiled by itself. */
-INLINE void forward_heads(int relative, int wide, const Attention *a, Desk *desk, int64_t item) {
+/* `relative` and `abreast` are constants where this is called, so each case is compiled by itself. */
+INLINE void forward_heads(int relative, int abreast, const Attention *a, Desk *desk, int64_t item) {
     const int64_t n = a->size, d = a->heads * n, L = a->queries;
     if (relative) lay_out_tables(a, desk, item / a->batch);
     lay_out_mask(a, desk, item % a->batch);
@@ -262,8 +263,8 @@ INLINE void forward_heads(int relative, int wide, const Attention *a, Desk *desk
         lay_out_columns(a, desk, a->k + of_k);
         BY_ROWS(L, products, a, desk, desk->queries, n, relative ? desk->key_columns : 0, weights);
         softmax(a, desk, weights);
-        BY_ROWS(L, mixtures, wide, a, desk, 1, weights, a->v + of_k, relative ? desk->value_vectors : 0,
-                a->mixed + item * L * d + head * n, d);
+        BY_ROWS(L, mixtures, abreast, a, desk, 1, weights, a->v + of_k,
+                relative ? desk->value_vectors : 0, a->mixed + item * L * d + head * n, d);
     }
 }
 
@@ -274,7 +275,7 @@ INLINE void add_to_table(const Attention *a, float *vectors, float *to) {
     memset(vectors, 0, sizeof(float) * (a->queries + a->keys - 1) * a->size);
 }
 
-INLINE void backward_heads(int relative, int wide, const Attention *a, Desk *desk, int64_t item,
+INLINE void backward_heads(int relative, int abreast, const Attention *a, Desk *desk, int64_t item,
                            float *to_tables) {
     const int64_t n = a->size, d = a->heads * n, L = a->queries, S = a->keys;
     const float scale = 1 / sqrtf(n);
@@ -289,13 +290,13 @@ INLINE void backward_heads(int relative, int wide, const Attention *a, Desk *des
         BY_ROWS(L, products, a, desk, to_mixed, d, relative ? desk->value_columns : 0,
                 desk->slopes);
         softmax_back(a, desk, weights);
-        BY_ROWS(L, mixtures, wide, a, desk, scale, desk->slopes, a->k + of_k,
+        BY_ROWS(L, mixtures, abreast, a, desk, scale, desk->slopes, a->k + of_k,
                 relative ? desk->key_vectors : 0, a->to_q + of_q, a->q_row);
-        BY_ROWS(S, returns, wide, a, desk, desk->slopes, desk->queries, n, a->to_k + of_k);
-        BY_ROWS(S, returns, wide, a, desk, weights, to_mixed, d, a->to_v + of_k);
+        BY_ROWS(S, returns, abreast, a, desk, desk->slopes, desk->queries, n, a->to_k + of_k);
+        BY_ROWS(S, returns, abreast, a, desk, weights, to_mixed, d, a->to_v + of_k);
         if (relative) {
-            add_by_distance(wide, a, desk, desk->slopes, desk->queries, n, desk->to_key_vectors);
-            add_by_distance(wide, a, desk, weights, to_mixed, d, desk->to_value_vectors);
+            add_by_distance(abreast, a, desk, desk->slopes, desk->queries, n, desk->to_key_vectors);
+            add_by_distance(abreast, a, desk, weights, to_mixed, d, desk->to_value_vectors);
         }
     }
     if (relative) {
@@ -305,14 +306,14 @@ INLINE void backward_heads(int relative, int wide, const Attention *a, Desk *des
     }
 }
 
-#define CASE_BY_CASE(heads, ...)                                  \
-    if (a->tables && a->size % (WIDE * LANES) == 0)               \
-        heads(1, WIDE, __VA_ARGS__);                              \
-    else if (a->tables)                                           \
-        heads(1, 1, __VA_ARGS__);                                 \
-    else if (a->size % (WIDE * LANES) == 0)                       \
-        heads(0, WIDE, __VA_ARGS__);                              \
-    else                                                          \
+#define CASE_BY_CASE(heads, ...)                       \
+    if (a->tables && a->size % (ABREAST * LANES) == 0) \
+        heads(1, ABREAST, __VA_ARGS__);                \
+    else if (a->tables)                                \
+        heads(1, 1, __VA_ARGS__);                      \
+    else if (a->size % (ABREAST * LANES) == 0)         \
+        heads(0, ABREAST, __VA_ARGS__);                \
+    else                                               \
         heads(0, 1, __VA_ARGS__)
 
 static void forward_sentence(const Attention *a, Desk *desk, int64_t item) {
