@@ -37,7 +37,7 @@ def test_every_task_has_every_system() -> None:
         assert {stem.partition("-")[0] for stem in stems} == SYSTEMS
 
 
-@pytest.mark.parametrize("text", ["diverse", "more-diverse"])
+@pytest.mark.parametrize("text", ["diverse", "more-diverse", "diverse-tatoeba"])
 @pytest.mark.parametrize("system", ["relative", "seq"])
 def test_a_system_on_diversified_text_differs_in_its_text_alone(system: str, text: str) -> None:
     task = ROOT / "configs/multi30k"
