@@ -12,7 +12,7 @@ from mute.config import BIASES, Experiment
 from mute.data.prepare import prepare
 from mute.data.prepared import write_sentences
 from mute.data.toy import SPLITS, pairs
-from mute.errors import MuteError
+from mute.errors import refusals_told
 from mute.evaluate.score import Score, bleu
 from mute.model.fusion import SequentialFusion
 from mute.translate.loading import load
@@ -50,12 +50,8 @@ def run_demo(folder: Path) -> Demo:
         Stopped: SIGTERM or Ctrl-C asked for it.
     """
     text = folder / "text"
-    try:
+    with refusals_told(f"{folder}: cannot be written to", "choose another folder"):
         text.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MuteError(
-            f"{folder}: cannot be written to ({error.strerror}); choose another folder"
-        ) from None
     for split in SPLITS:
         english, german = zip(*pairs(SIZES[split], seed=1, split=split), strict=True)
         write_sentences(english, text / f"{split}.en")

@@ -412,5 +412,8 @@ def test_a_full_disk_behind_standard_output_is_told(model: Path, text: str) -> N
             text=True,
             check=False,
         )
-    assert done.stderr == "mute: standard output: cannot be written (No space left on device)\n"
+    assert done.stderr == (
+        "mute: standard output: cannot be written (No space left on device); mend that and start "
+        "over\n"
+    )
     assert done.returncode == 2

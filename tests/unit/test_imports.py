@@ -24,6 +24,7 @@ LINE = [
     "reference",
     "cores",
     "runtime",
+    "ending",
     "probe",
     "data",
     "model",

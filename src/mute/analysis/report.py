@@ -19,7 +19,7 @@ from mute.analysis.drawing import to_png, to_svg
 from mute.analysis.maps import AttentionMaps
 from mute.analysis.muting import Muting
 from mute.analysis.plots import HIDDEN, attention_figure, heat_maps, line_panels, lines
-from mute.errors import MuteError
+from mute.errors import refusals_told
 
 PAGE, NUMBERS = "index.html", "analysis.json"
 
@@ -43,14 +43,10 @@ def open_folder(folder: Path) -> None:
     Raises:
         MuteError: it cannot.
     """
-    try:
+    with refusals_told(f"{folder}: cannot be written to", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise MuteError(
-            f"{folder}: cannot be written to ({error.strerror}); choose another folder"
-        ) from None
 
 
 def write_report(analysis: Analysis, folder: Path) -> Path:

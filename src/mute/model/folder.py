@@ -14,7 +14,7 @@ from torch import Tensor
 
 from mute.config import ModelConfig
 from mute.data.tokenizer import Tokenizer, load_tokenizer
-from mute.errors import MuteError
+from mute.errors import MuteError, refusals_told
 from mute.files import push_to_disk
 from mute.model.tensors import save_tensors
 from mute.model.transformer import Transformer, build
@@ -57,17 +57,14 @@ def save_model(
         "model": config.model_dump(mode="json"),
     }
     draft = folder / ".writing"
+    remedy = "what was there before is intact: mend that and run the same command again"
     try:
-        shutil.rmtree(draft, ignore_errors=True)
-        tokenizer.save(draft / TOKENIZER)
-        (draft / CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-        save_tensors(weights, draft / WEIGHTS)
-        _move_files(draft, folder)
-    except OSError as error:
-        raise MuteError(
-            f"{folder}: the model cannot be saved ({error.strerror}); what was there before is "
-            f"intact: mend that and run the same command again"
-        ) from None
+        with refusals_told(f"{folder}: the model cannot be saved", remedy):
+            shutil.rmtree(draft, ignore_errors=True)
+            tokenizer.save(draft / TOKENIZER)
+            (draft / CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+            save_tensors(weights, draft / WEIGHTS)
+            _move_files(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -21,10 +21,10 @@ import torch
 from mute import experiment
 from mute.config import DataConfig, Experiment, TrainConfig
 from mute.data.scored import read_scored
-from mute.errors import MuteError, Stopped, ToldElsewhereError
+from mute.ending import mistakes_told
+from mute.errors import MuteError
 from mute.evaluate.counts import count_sentences, pack
 from mute.evaluate.segments import read_segments
-from mute.files import say
 from mute.result import (
     HYPOTHESES,
     RESULT,
@@ -33,7 +33,7 @@ from mute.result import (
     score_tests,
     tokenization_of,
 )
-from mute.runtime import Share, status_when_stopped
+from mute.runtime import Share
 from mute.studies.grid import is_trained
 from mute.studies.results import read_json, write_json
 from mute.studies.variants import of_last_checkpoints, with_tuned_length
@@ -180,8 +180,8 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def main(file: str) -> int:
-    """Do what a request file says; the exit status tells how it ended."""
+def main(file: str) -> None:
+    """Do what a request file says."""
     content = read_json(Path(file))
     request = Request(
         Experiment.model_validate(content["config"]),
@@ -191,18 +191,9 @@ def main(file: str) -> int:
     _stop_with(content["asked_by"])
     # The others train under the leading process's lock, which holds while it scores, too.
     lock = alone_in(Path(request.config.train.run)) if _leads() else nullcontext()
-    try:
-        with lock:
-            perform(request)
-    except Stopped:
-        return status_when_stopped()
-    except ToldElsewhereError:
-        return 2
-    except MuteError as error:
-        say(f"mute: {error}")
-        return 2
-    return 0
+    with mistakes_told(), lock:
+        perform(request)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1]))
+    main(sys.argv[1])

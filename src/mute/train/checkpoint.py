@@ -10,7 +10,7 @@ that file alone.
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from mute.data.batching import Position
-from mute.errors import MuteError
+from mute.errors import MuteError, refusals_told
 from mute.files import push_to_disk, replacing
 from mute.model.tensors import save_tensors
 from mute.train.group import Group
@@ -117,15 +117,11 @@ def _write_state(path: Path, state: TrainState, sums: Mapping[str, str]) -> None
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-@contextmanager
-def _refusals_told(checkpoint: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise MuteError(
-            f"{checkpoint}: cannot be saved ({error.strerror}); the checkpoints before it are "
-            f"intact: make room and run the same command again"
-        ) from None
+def _refusals_told(checkpoint: Path) -> AbstractContextManager[None]:
+    return refusals_told(
+        f"{checkpoint}: cannot be saved",
+        "the checkpoints before it are intact: make room and run the same command again",
+    )
 
 
 def checkpoints(folder: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import IO, Any
 from mute.config import Config
 from mute.configdiff import differences, told
 from mute.configfile import dump_config, load_config
-from mute.errors import MuteError
+from mute.errors import MuteError, refusals_told
 from mute.files import try_to_lock, write_whole
 
 CONFIG, DATA, LOCK = "config.yaml", "data.digest", ".lock"
@@ -60,13 +60,9 @@ def alone_in(run: Path) -> Iterator[None]:
 
 
 def _opened(path: Path) -> IO[str]:
-    try:
+    with refusals_told(f"{path.parent}: cannot be written to", "choose another train.run"):
         path.parent.mkdir(parents=True, exist_ok=True)
         return path.open("w")
-    except OSError as error:
-        raise MuteError(
-            f"{path.parent}: cannot be written to ({error.strerror}); choose another train.run"
-        ) from None
 
 
 def prepared_anew(run: Path, digest: str) -> bool:

@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from mute.config import ModelConfig
 from mute.data.tokenizer import Side, Tokenizer
 from mute.data.vocabulary import BOS, EOS, SPECIALS, UNK
-from mute.errors import MuteError, install
+from mute.errors import MuteError, install, refusals_told
 from mute.model.attention import SelfAttention
 from mute.model.bank import BankLinear, BankNorm
 from mute.model.decoder import Decoder
@@ -67,11 +67,9 @@ def export_ctranslate2(
             written, the quantization is unknown, or CTranslate2 is not installed.
     """
     _check_units(model)
-    try:
+    with refusals_told(f"{folder}: cannot be written", "mend that and run the same command again"):
         _check_folder(folder)
         _write(_model_spec(model, tokenizer, quantization), tokenizer, folder.resolve())
-    except OSError as error:
-        raise MuteError(f"{folder}: cannot be written ({error.strerror})") from None
 
 
 def _check_folder(folder: Path) -> None:

@@ -13,12 +13,12 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from math import ceil
 from pathlib import Path
 from typing import Any
 
-from mute.errors import MuteError
+from mute.errors import MuteError, refusals_told
 from mute.files import try_to_lock
 from mute.runtime import Share
 from mute.translate.stream import Content, Job, pack, survey
@@ -99,7 +99,7 @@ class Parts:
         if self.share.rank > 0:
             yield
             return
-        with self._explained():
+        with self._refusals_told():
             self.folder.mkdir(exist_ok=True)
             lock = (self.folder / ".lock").open("w")
         with lock:
@@ -118,7 +118,7 @@ class Parts:
         """
         manifest = self.folder / MANIFEST
         if self.share.leads:
-            with self._explained():
+            with self._refusals_told():
                 self._begin(identity)
         while not manifest.is_file():
             self._wait()
@@ -165,7 +165,7 @@ class Parts:
         Raises:
             MuteError: it cannot be written.
         """
-        with self._explained():
+        with self._refusals_told():
             self._write(self._part(number), [content])
 
     def wait_for_others(self, tell: Callable[[], None]) -> None:
@@ -197,7 +197,7 @@ class Parts:
         if missing := set(range(count)) - self.finished():
             raise MuteError(f"{self._part(min(missing))}: has vanished; run the same command again")
         parts = (self._part(number).read_bytes() for number in range(count))
-        with self._explained():
+        with self._refusals_told():
             self._write(self.output, parts if count else [pack("", self.output.suffix)])
             # First out of the way, in one move: no process may take what is left for a job.
             self.folder.rename(self._removed)
@@ -235,12 +235,8 @@ class Parts:
         finally:
             draft.unlink(missing_ok=True)
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise MuteError(
-                f"{self.folder}: cannot be written ({error.strerror}); what is finished stays "
-                f"there: mend that and run the same command again"
-            ) from None
+    def _refusals_told(self) -> AbstractContextManager[None]:
+        return refusals_told(
+            f"{self.folder}: cannot be written",
+            "what is finished stays there: mend that and run the same command again",
+        )

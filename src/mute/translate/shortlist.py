@@ -22,7 +22,7 @@ from torch import Tensor
 from mute.data.shards import Pairs
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import BYTE, EOS, PAD, SPECIALS
-from mute.errors import MuteError
+from mute.errors import MuteError, refusals_told
 from mute.files import replacing
 from mute.model.folder import model_folder
 from mute.model.tensors import save_tensors
@@ -78,11 +78,9 @@ class Shortlist:
             MuteError: the disk is full or refuses.
         """
         path, metadata = folder / FILE, {"format": FORMAT, "target_size": str(self.target_size)}
-        try:
-            with replacing(path) as draft:
-                save_tensors({"partners": self.partners, "common": self.common}, draft, metadata)
-        except OSError as error:
-            raise MuteError(f"{path}: cannot be written ({error})") from None
+        remedy = "mend that and run the same command again"
+        with refusals_told(f"{path}: cannot be written", remedy), replacing(path) as draft:
+            save_tensors({"partners": self.partners, "common": self.common}, draft, metadata)
 
 
 def load_shortlist(folder: Path | str, source_size: int, target_size: int) -> Shortlist:

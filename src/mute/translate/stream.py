@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice, zip_longest
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mute.data.corpus import name_of, read_text
-from mute.errors import MuteError
+from mute.errors import MuteError, refusals_told
 
 Row = tuple[str, ...]
 """A line of each column: of the text, and of the file beside it if there is one."""
@@ -166,15 +166,14 @@ def to_standard_output(content: bytes) -> None:
         BrokenPipeError: nobody reads it; no reason to complain.
         MuteError: it cannot be written.
     """
-    try:
-        sys.stdout.buffer.write(content)
-        sys.stdout.flush()
-    except OSError as error:
-        # Python tries again at its end to write what is left, and would tell of a second error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
+    with _refusals_told("standard output"):
+        try:
+            sys.stdout.buffer.write(content)
+            sys.stdout.flush()
+        except OSError:
+            # Python tries again at its end to write what is left, and would tell of a second error.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise
-        raise MuteError(f"standard output: cannot be written ({error.strerror})") from None
 
 
 def pour_into_file(job: Job, output: Path) -> None:
@@ -185,12 +184,12 @@ def pour_into_file(job: Job, output: Path) -> None:
     """
     special = output.exists() and not output.is_file()  # a device or a pipe: nothing to rename
     draft = output if special else output.with_name(f".{output.name}.{os.getpid()}.writing")
-    with _explained(output):
+    with _refusals_told(output):
         file = draft.open("wb", buffering=0)  # or what cannot be written fails again at closing
 
     def write(content: bytes) -> None:
         rest = memoryview(content)
-        with _explained(output):
+        with _refusals_told(output):
             while rest:
                 rest = rest[file.write(rest) :]
 
@@ -198,7 +197,7 @@ def pour_into_file(job: Job, output: Path) -> None:
         with file, _leaving_on_sigterm():
             pour(job, write, output.suffix)
             if not special:
-                with _explained(output):
+                with _refusals_told(output):
                     os.fsync(file.fileno())
                     draft.replace(output)
     finally:
@@ -220,13 +219,5 @@ def _leaving_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise MuteError(
-            f"{path}: cannot be written ({error.strerror}); mend that and start over"
-        ) from None
+def _refusals_told(output: Path | str) -> AbstractContextManager[None]:
+    return refusals_told(f"{output}: cannot be written", "mend that and start over")
