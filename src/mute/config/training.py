@@ -12,8 +12,9 @@ class TrainConfig(Strict):
     """How the model learns.
 
     The defaults are the paper's; where it does not say (schedule, warm-up, validations), those of
-    its authors' configs; the penalty's weight is their 1 against a sum over 4,096 tokens. The
-    number of steps and the average of the weights are ours.
+    its authors' configs; the penalty's weight is theirs, 1, divided by a batch's 4,096 tokens,
+    since they sum the loss over a batch and we average it. The number of steps and the average of
+    the weights are ours.
     """
 
     run: Folder

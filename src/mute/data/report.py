@@ -14,7 +14,8 @@ from mute.errors import MuteError
 
 FILE = "report.json"
 LONGEST_IN_LOSS = 2048
-"""Pieces of a development sentence; attention's memory grows with the square of longer ones."""
+"""Development pairs with more pieces on a side are left out of the loss, since the memory that
+attention needs grows with the square of them."""
 LISTED_LINES = 1000
 """So many line numbers are listed for each corpus and reason; the counts are always complete."""
 

@@ -13,7 +13,7 @@ from mute.model.transformer import Transformer
 Kept = Sequence[int] | Mapping[int, Sequence[int]]
 """Units that stay, from 0: in every encoder layer, or by the layer, also from 0."""
 _CANCELLED = 0.1
-"""Weights whose sum is a smaller share of their sizes' cancel each other out."""
+"""Weights cancel each other out if their sum is less than this share of that of their sizes."""
 
 
 def keep_units(model: Transformer, kept: Kept) -> None:

@@ -155,13 +155,20 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 
-def _by_recipe(name: str, label: str, changes: tuple[str, ...]) -> list[System]:
-    """The baseline and the full model trained in another way, the one compared with the other."""
+def _by_recipe(name: str, label: str, changes: tuple[str, ...], text: str = "") -> list[System]:
+    """The baseline and the full model trained in another way, the one compared with the other.
+
+    Args:
+        name: in file names
+        label: in tables
+        changes: settings
+        text: what the file names of their configs have behind the system, if on other text
+    """
     return [
         System(
             f"{of.name}-{name}",
             f"{of.label}, {label}",
-            of.config,
+            f"{of.config}{text}",
             changes,
             baseline=f"{BASELINE}-{name}",
         )
@@ -181,37 +188,27 @@ _DROP_BRANCH = System(
 
 
 # Four units lead where there is text enough; a small task can have more of it without any new: what
-# models of its own, one in each direction, make of it (Nguyen et al. 2020). The one recipe that
-# has files: its text has to be made and prepared first, as relative-diverse.yaml says, and
+# models of its own, one in each direction, make of it (Nguyen et al. 2020). The recipes that have
+# files: their text has to be made and prepared first, as relative-diverse.yaml says, and
 # relative-more-diverse.yaml for that of two models in each direction. At 6,000 steps both systems
 # still learn from it, hence the longer runs. The models that made the text had seen its other side,
 # so the wording has grown but not the words: the sentences of another task bring some, as
 # relative-diverse-tatoeba.yaml says.
-_DIVERSE = tuple(
-    System(
-        f"{of.name}-{name}",
-        f"{of.label}, {label}",
-        f"{of.config}-{text}",
-        changes,
-        baseline=f"{BASELINE}-{name}",
-    )
-    for name, label, text, changes in (
-        ("diverse", "diversified text", "diverse", ()),
-        ("diverse-long", "diversified text, longer", "diverse", ("train.steps=9000",)),
-        (
-            "more-diverse",
-            "text diversified more, 12,000 steps",
-            "more-diverse",
-            ("train.steps=12000",),
-        ),
-        (
-            "diverse-tatoeba",
-            "diversified text and Tatoeba, 12,000 steps",
-            "diverse-tatoeba",
-            ("train.steps=12000",),
-        ),
-    )
-    for of in (RELATIVE, SEQ)
+_MORE_TEXT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("diverse", "diversified text", (), "-diverse"),
+    ("diverse-long", "diversified text, longer", ("train.steps=9000",), "-diverse"),
+    (
+        "more-diverse",
+        "text diversified more, 12,000 steps",
+        ("train.steps=12000",),
+        "-more-diverse",
+    ),
+    (
+        "diverse-tatoeba",
+        "diversified text and Tatoeba, 12,000 steps",
+        ("train.steps=12000",),
+        "-diverse-tatoeba",
+    ),
 )
 
 
@@ -309,7 +306,7 @@ _ALL = (
             SEQ,
             *(system for each in _RECIPES for system in _by_recipe(*each)),
             _DROP_BRANCH,
-            *_DIVERSE,
+            *(system for each in _MORE_TEXT for system in _by_recipe(*each)),
         ),
         budget={},
         only_task="multi30k",

@@ -7,7 +7,7 @@ from mute.config import TrainConfig
 _TOO_LOW, _TOO_HIGH = 1e-6, 0.05
 """Rates from which no model learns: in the time that anyone has, or at all."""
 _LEAST_FACTOR = 0.05
-"""Noam's; what is less was meant as a rate."""
+"""A smaller factor for Noam's schedule was probably meant as a learning rate."""
 
 
 def doubts(config: TrainConfig, d_model: int) -> Iterator[str]:

@@ -22,8 +22,8 @@ from mute.translate.lookup import OPERATIONS, threads_for
 from mute.translate.weights import Held, Weights
 
 _MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if kernels.LANES == 16 else (1 << 27, 1 << 25)
-"""Products of numbers in a step of a layer, with weights of either kind, up to which it pays: few
-registers and short ones are soon all in use. With inputs of 8 bits, it always does."""
+"""A layer is compiled for steps of at most so many multiplications, with weights of either kind:
+for larger ones the library's products are faster. With inputs of 8 bits it always is."""
 
 _EPS = 1e-5
 """What the kernel adds to a variance."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 BATCH_TOKENS = 2048
 """Source positions that are translated together."""
 BATCH_LOGITS = 1 << 26
-"""Scores of next words, and of earlier words that partial translations look back at, that are
-computed together: a wide beam makes for smaller batches."""
+"""The most scores that are held at a time, of next words or, in attention, of earlier ones: a wide
+beam makes for smaller batches."""
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,12 @@ def _in_rows(x: Tensor) -> Tensor:
 
 
 def threads_for(parts: int, work: int) -> int:
-    """As many as PyTorch would take, if there is work for them: so much in each of some parts."""
+    """How many threads to take: as many as PyTorch would, but no more than the work is worth.
+
+    Args:
+        parts: what can be done side by side
+        work: multiplications in each
+    """
     worth = 1 + parts * work // _WORTH_A_THREAD
     return max(1, min(torch.get_num_threads(), parts, worth))
 
@@ -102,7 +107,7 @@ def threads_for(parts: int, work: int) -> int:
 # As operations of PyTorch's, so that its tools see them; `mute bench` counts what they compute.
 # Not by `custom_op`, whose first call imports PyTorch's compiler: a second more for one sentence.
 OPERATIONS = torch.library.Library("mute", "FRAGMENT")
-"""Of this module, and others' that translate."""
+"""Where this module and the others that translate make their operations known."""
 OPERATIONS.define(
     "look_up(Tensor queries, Tensor keys, Tensor values, Tensor hidden, "
     "Tensor? key_table, Tensor? value_table) -> Tensor"

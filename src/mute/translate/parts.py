@@ -177,8 +177,8 @@ class Parts:
     def wait_for_the_end(self) -> None:
         """Until the first process has joined the parts.
 
-        It is told again and again that this one is done: it may have started later, and taken
-        what it was told for the word of a killed run.
+        The file that says this one is done is made again and again: the first process deletes
+        such files when it starts, as left by a killed run, and it may start after this one is done.
         """
         while True:
             self._check_launcher()
@@ -209,7 +209,7 @@ class Parts:
 
     def _check_launcher(self) -> None:
         if self._launcher not in (None, os.getppid()):
-            # What an orphan says would be taken for the word of its successor.
+            # The run that is started next would count what an orphan writes as its own.
             raise MuteError("torchrun has died; run the same command again")
 
     @property

@@ -21,7 +21,7 @@ class Held:
         self._held: list[Tensor] = []
 
     def _hold(self, value: Tensor) -> int:
-        """Where it stands in memory, in order."""
+        """The address of its numbers, one behind the other, which stay as long as this does."""
         self._held.append(value.detach().contiguous())
         return self._held[-1].data_ptr()
 
