@@ -3,6 +3,7 @@
 import json
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from mute import __version__
 from mute.config import DataConfig, Experiment, ParallelText, TrainConfig
 from mute.data.prepared import write_sentences
 from mute.data.scored import read_scored
+from mute.data.words import words_of
 from mute.evaluate.score import Score, Tokenization, bleu, tokenization_for
 from mute.files import write_whole
 from mute.model.fusion import Fusion, SequentialFusion
@@ -84,8 +86,18 @@ def hypotheses_file(folder: Path, test: str) -> Path:
 
 
 def tokenization_of(data: DataConfig) -> Tokenization:
-    """How sacrebleu is to cut the target's words."""
+    """How sacrebleu is to cut the target's words, once they are `as_scored`."""
+    if data.scored_as == "tokens":
+        return "none"
     return tokenization_for(data.tokenizer, data.target)
+
+
+def as_scored(lines: Sequence[str], data: DataConfig) -> list[str]:
+    """Translations or references as BLEU is to see them: as they are, or their tokens."""
+    if data.scored_as == "text":
+        return list(lines)
+    words = words_of(data.target, data.tokenizer)
+    return [" ".join(words.split(line)) for line in lines]
 
 
 def translate_and_score(
@@ -109,8 +121,15 @@ def translate_and_score(
     """
     translations = translator.translate(sources, training.beam, training.length_penalty)
     hypotheses = [as_text(translation) for translation in translations]
-    cut, lowercase = tokenization_of(data), data.tokenizer.lowercase
-    return hypotheses, bleu(hypotheses, references, tokenize=cut, lowercase=lowercase)
+    score = bleu(
+        as_scored(hypotheses, data),
+        [as_scored(reference, data) for reference in references],
+        tokenize=tokenization_of(data),
+        lowercase=data.tokenizer.lowercase,
+    )
+    if data.scored_as == "tokens":  # that are ours, which sacrebleu cannot know
+        score = replace(score, signature=score.signature.replace("tok:none", "tok:moses"))
+    return hypotheses, score
 
 
 def _score(

@@ -154,6 +154,18 @@ def test_a_rule_for_chinese_needs_some() -> None:
         DataConfig.model_validate({"source": "de", "target": "en", **rest})
 
 
+@pytest.mark.parametrize(
+    "tokenizer", [{"kind": "sentencepiece"}, {"kind": "moses-bpe", "pretokenized": True}]
+)
+def test_tokens_can_be_scored_where_the_tokenizer_makes_them(tokenizer: dict[str, Any]) -> None:
+    text = {"source": "a", "target": "b"}
+    rest = {"source": "en", "target": "de", "prepared": "p", "train": [text], "dev": text}
+    by_tokens = {**rest, "scored_as": "tokens"}
+    DataConfig.model_validate({**by_tokens, "tokenizer": {"kind": "moses-bpe"}})
+    with pytest.raises(ValidationError, match=r"scored_as: tokens goes with .* on raw text"):
+        DataConfig.model_validate({**by_tokens, "tokenizer": tokenizer})
+
+
 @pytest.mark.parametrize("language", ["ja", "tha"])
 def test_moses_needs_words_with_spaces_between_them(language: str) -> None:
     text = {"source": "a", "target": "b"}

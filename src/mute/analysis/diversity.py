@@ -5,8 +5,8 @@ pairs, tokens and layers. It is 1/e = 0.37 for units that do the same and 1 for 
 angles. Compared are
 
 - the attention weights: a token's distribution over the sentence, averaged over heads;
-- the attention outputs and the FFN outputs, each before it is added to the residual path, which is
-  the same for all units and would make them look alike.
+- the attention outputs and the FFN outputs, each before it is added to the residual path, whose
+  input all units share, and which would make them look alike.
 
 The end of a sentence counts as a token, padding never does. Outputs are read through hooks and
 summed up batch by batch, so that the text may be of any length.

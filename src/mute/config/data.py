@@ -105,6 +105,10 @@ class DataConfig(Strict):
     """Test sets by name; scored when a run has finished."""
     tokenizer: TokenizerConfig = TokenizerConfig()
     """How text is cut into pieces."""
+    scored_as: Literal["text", "tokens"] = "text"
+    """What BLEU is counted on, of translations and references alike: text as a reader sees it,
+    which sacrebleu cuts into words; or its tokens with normalised punctuation, as in the paper's
+    scores by multi-bleu.perl (moses-bpe on raw text)."""
     max_length: int = Field(256, ge=1)
     """Longer training sentences, in pieces, are dropped and counted. What is longer than the
     longest that is left is translated in parts."""
@@ -125,6 +129,14 @@ class DataConfig(Strict):
                 f"tokenizer.chinese: characters, but neither {self.source} nor {self.target} is "
                 f"Chinese; leave it out"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _tokens_are_there_to_be_scored(self) -> Self:
+        if self.scored_as == "tokens" and (
+            self.tokenizer.kind != "moses-bpe" or self.tokenizer.pretokenized
+        ):
+            raise ValueError("scored_as: tokens goes with tokenizer.kind: moses-bpe on raw text")
         return self
 
     @model_validator(mode="after")

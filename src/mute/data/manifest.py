@@ -96,6 +96,7 @@ def settings_of(config: DataConfig) -> dict[str, Any]:
         exclude={
             "prepared": True,
             "test": True,
+            "scored_as": True,
             "sampling": True,
             "dev": {"weight"},
             "train": {"__all__": {"weight"}},

@@ -204,7 +204,7 @@ def diversity(trained: Trained, found: Measured) -> None:
 
 
 def speed(trained: Trained, found: Measured) -> None:
-    """Target tokens per second, with the paper's beam of 4 and batches of 30 sentences.
+    """Target tokens per second, with the paper's beam of 4, asked for 30 sentences at a time.
 
     The models take turns, so that a machine that is slow for a while is so for all of them.
     """

@@ -29,6 +29,7 @@ from mute.result import (
     HYPOTHESES,
     RESULT,
     are_scored,
+    as_scored,
     hypotheses_file,
     score_tests,
     tokenization_of,
@@ -101,9 +102,12 @@ def _counts(data: DataConfig, hypotheses: Path) -> dict[str, str]:
     found = {}
     for test, text in data.test.items():
         lines = read_segments(hypotheses_file(hypotheses, test))
-        cut, lowercase = tokenization_of(data), data.tokenizer.lowercase
-        references = read_scored(text).references
-        counts, _ = count_sentences(lines, references, tokenize=cut, lowercase=lowercase)
+        counts, _ = count_sentences(
+            as_scored(lines, data),
+            [as_scored(reference, data) for reference in read_scored(text).references],
+            tokenize=tokenization_of(data),
+            lowercase=data.tokenizer.lowercase,
+        )
         found[test] = pack(counts)
     return found
 

@@ -50,7 +50,7 @@ class WeightAverage:
 
 
 def average_checkpoints(run: Path, last: int) -> Tensors:
-    """The mean of the weights of a run's last checkpoints.
+    """The mean of the weights of a run's last checkpoints; that of a stop counts if it is the last.
 
     Raises:
         MuteError: there are not so many, or one of them is not whole.

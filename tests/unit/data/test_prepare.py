@@ -229,6 +229,12 @@ def test_what_only_training_reads_does_not_matter(options: dict[str, Any]) -> No
     load_prepared(config(**options))
 
 
+def test_nor_does_how_it_is_scored() -> None:
+    by_moses = {"tokenizer": TokenizerConfig(kind="moses-bpe", size=50)}
+    prepare(config(**by_moses), processes=1)
+    assert prepare(config(**by_moses, scored_as="tokens"), processes=1).reused
+
+
 def append_a_pair() -> None:
     write("train.en", [*sentences("en"), "More."])
     write("train.de", [*sentences("de"), "Mehr."])
