@@ -61,6 +61,13 @@ def _train(config: Experiment, prepared: Prepared, group: Group) -> TrainState:
     trainer = Trainer(model, training, group, stream, line_namer(prepared.train))
     group.lead(lambda: check_run_folder(run, config, prepared.digest))
     complaints = trainer.resume()
+    lost = group.lead(lambda: trainer.state.best_step > 0 and not _has_model(run))
+    if group.follow(float(bool(lost))):
+        trainer.forget_best()
+        complaints.append(
+            f"{run / 'model'}: the best model so far is gone or damaged; the next validation "
+            f"leaves another"
+        )
     # Only now: a config that could not start, or go on, may be mended.
     group.lead(lambda: claim_run_folder(run, config, prepared.digest))
 
@@ -73,6 +80,15 @@ def _train(config: Experiment, prepared: Prepared, group: Group) -> TrainState:
     if group.leads:
         write_result(config, prepared.digest, state)
     return state
+
+
+def _has_model(run: Path) -> bool:
+    """Whether the best model of a run can be read."""
+    try:
+        load_model(run / "model")
+    except MuteError:
+        return False
+    return True
 
 
 def _new_model(config: Experiment, tokenizer: Tokenizer, device: torch.device) -> Transformer:

@@ -1,6 +1,7 @@
 """`mute shortlist`, as a user types it."""
 
 import inspect
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,6 +83,23 @@ def test_an_ensemble_has_that_of_its_first_model(
         assert run("translate", *models, "--shortlist", "--beam", "1", *files) == 0
         assert (tmp_path / "out").read_text().count("\n") == 1
     assert jobs[0] != jobs[1]
+
+
+def test_a_model_of_the_other_direction_is_refused(
+    experiment_file: Path,
+    run_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its vocabulary is the same, if that is joint."""
+    model = tmp_path / "reverse"
+    shutil.copytree(run_folder / "model", model)
+    (settings,) = model.glob("tokenizer/*.json")
+    turned = json.loads(settings.read_text())
+    turned["languages"] = turned["languages"][::-1]
+    settings.write_text(json.dumps(turned))
+    assert run("shortlist", str(model), str(experiment_file)) == 2
+    assert "reverse: translates de to en, but" in capsys.readouterr().err
 
 
 def test_a_model_of_another_vocabulary_is_refused(

@@ -553,6 +553,34 @@ def test_a_run_of_another_experiment_is_refused(
     assert "was started with other settings: model.units was 3, is 2; model.bias was" in told
 
 
+def test_a_run_that_does_not_tell_its_settings_is_refused(
+    experiment_file: Path,
+    uninterrupted: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copytree(uninterrupted, tmp_path / "run")
+    (tmp_path / "run" / "config.yaml").unlink()
+    assert train(experiment_file, tmp_path / "run", "model.units=2", "model.bias=[mask]") == 2
+    assert "run: has checkpoints but no config.yaml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("steps", [12, 13], ids=["finished", "to go on"])
+def test_a_run_that_has_lost_its_model_makes_another(
+    experiment_file: Path,
+    uninterrupted: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    steps: int,
+) -> None:
+    shutil.copytree(uninterrupted, tmp_path / "run")
+    (tmp_path / "run" / "model" / "model.safetensors").write_bytes(b"cut short")
+    assert train(experiment_file, tmp_path / "run", f"train.steps={steps}") == 0
+    assert "model: the best model so far is gone or damaged; the" in capsys.readouterr().err
+    assert run("info", str(tmp_path / "run")) == 0
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["best"]["step"] == steps
+
+
 def test_a_run_does_not_go_on_with_text_that_was_prepared_anew(
     experiment_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

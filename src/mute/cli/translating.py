@@ -161,6 +161,12 @@ def shortlist_command(
             f"{model}: has another vocabulary than {settings.prepared}; give the config that the "
             f"model was trained with"
         )
+    ours, theirs = (" to ".join(each.languages) for each in (tokenizer, prepared.tokenizer))
+    if ours != theirs:
+        raise MuteError(
+            f"{model}: translates {ours}, but {settings.prepared} is from {theirs}; give the "
+            f"config that the model was trained with"
+        )
     learned = shortlist.make_shortlist(tokenizer, prepared.train, per_word, frequent)
     learned.save(model_folder(model))
     coverage, size = shortlist.measure(learned, prepared.dev)

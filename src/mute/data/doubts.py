@@ -52,6 +52,10 @@ class Overlap:
         return sum(pair[1:] in self._met for pair in small)
 
 
+_REMEDIES = {"too long": "raise data.max_length", "length ratio": "raise data.max_ratio"}
+"""What keeps pairs that are left out for a reason; for the others, to mend them."""
+
+
 def doubts(config: DataConfig, report: Report) -> list[str]:
     """Sentences about what looks wrong in the text of a config and its otherwise full report."""
     heads = [_head(text) for text in (*config.train, config.dev)]
@@ -59,6 +63,7 @@ def doubts(config: DataConfig, report: Report) -> list[str]:
     return [
         *(doubt for head in heads for doubt in _of_tabs(head.text)),
         *(doubt for each in (*report.corpora, report.dev) if each for doubt in _of_copies(each)),
+        *(doubt for corpus in report.corpora for doubt in _of_drops(corpus)),
         *(doubt for head in heads for doubt in _of_pieces(head)),
         *(doubt for head in training for doubt in _of_order(dev, head)),
         *_of_language(config, training[0]),
@@ -82,6 +87,19 @@ def _of_copies(text: CorpusReport | DevReport) -> Iterator[str]:
         yield (
             f"{text.name}: {text.copies:,} of {text.read:,} pairs have the same sentence as source "
             f"and target; name the translation as one of them"
+        )
+
+
+def _of_drops(corpus: CorpusReport) -> Iterator[str]:
+    """Of a text most of whose pairs are left out, though they are not there twice."""
+    counts = {reason: each.count for reason, each in corpus.dropped.items()}
+    counts.pop("duplicate", None)
+    if 2 * (total := sum(counts.values())) > corpus.read:
+        reason = max(counts, key=counts.__getitem__)
+        remedy = _REMEDIES.get(reason, "mend the text")
+        yield (
+            f"{corpus.name}: {total:,} of {corpus.read:,} pairs are left out, {counts[reason]:,} "
+            f"of them for '{reason}'; if that is not meant, {remedy}"
         )
 
 

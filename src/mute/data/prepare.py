@@ -24,7 +24,14 @@ from mute.data.encoder import Chunk, Drop, Encoder, encode_in_order
 from mute.data.folder import exclusive, replaced
 from mute.data.manifest import FILE as MANIFEST
 from mute.data.manifest import Manifest, load_manifest, take_stock
-from mute.data.prepared import DEV, TOKENIZER, TRAIN, reference_files, write_sentences
+from mute.data.prepared import (
+    DEV,
+    TOKENIZER,
+    TRAIN,
+    load_prepared,
+    reference_files,
+    write_sentences,
+)
 from mute.data.report import FILE as REPORT
 from mute.data.report import (
     LONGEST_IN_LOSS,
@@ -70,7 +77,8 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
                 f"and prepare it again"
             )
         manifest = take_stock(config, known)
-        if known is not None and known.agrees_with(manifest):
+        agrees = known is not None and known.agrees_with(manifest)
+        if agrees and _is_whole(config):
             return Report.load(folder).model_copy(update={"reused": True})
         if foreign := _foreign(folder, known):
             raise MuteError(
@@ -80,7 +88,10 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
         with replaced(folder) as partial, _progress_bar() as progress:
             dev = read_scored(config.dev)
             tokenizer, lines = _learn(config, progress)
-            if known is not None:
+            if agrees:
+                damaged = f"{folder}: something is missing or damaged, so all is prepared again"
+                progress.console.out(damaged, highlight=False)
+            elif known is not None:
                 progress.console.out(_farewell(folder, known, manifest), highlight=False)
             tokenizer.save(partial / TOKENIZER)
             report = _blank_report(config, tokenizer)
@@ -95,6 +106,15 @@ def prepare(config: DataConfig, processes: int | None = None) -> Report:
             report.save(partial)
             manifest.save(partial)
         return report
+
+
+def _is_whole(config: DataConfig) -> bool:
+    """Whether what was prepared can be read."""
+    try:
+        load_prepared(config)
+    except MuteError:
+        return False
+    return True
 
 
 def _foreign(folder: Path, known: Manifest | None) -> str | None:

@@ -10,6 +10,7 @@ from mute.configdiff import differences, told
 from mute.configfile import dump_config, load_config
 from mute.errors import MuteError, refusals_told
 from mute.files import try_to_lock, write_whole
+from mute.train.checkpoint import checkpoints
 
 CONFIG, DATA, LOCK = "config.yaml", "data.digest", ".lock"
 # What may differ between a run and its resumption: how long it goes on, what it keeps, where the
@@ -81,9 +82,14 @@ def check_run_folder(run: Path, config: Config, digest: str) -> None:
 
     Raises:
         MuteError: the run folder was made with other settings, of which each is named, or with
-            other data.
+            other data, or it does not tell.
     """
     before, now = _config_of(run), config.model_dump(mode="json")
+    if before is None and checkpoints(run / "checkpoints"):
+        raise MuteError(
+            f"{run}: has checkpoints but no {CONFIG}, so nothing tells with which settings it was "
+            f"trained; put it back, choose another train.run, or delete the folder to begin anew"
+        )
     if before and (changed := differences(before, now, FREE_TO_CHANGE)):
         raise MuteError(
             f"{run}: this run was started with other settings: {told(changed)}. "

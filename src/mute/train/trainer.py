@@ -23,6 +23,7 @@ from mute.runtime import seed_of
 from mute.train.average import WeightAverage
 from mute.train.checkpoint import (
     TrainState,
+    checkpoints,
     load_together,
     remove_old,
     save_checkpoint,
@@ -213,9 +214,11 @@ class Trainer:
     def _check_it_goes_on(self) -> None:
         in_a_row = self.state.bad_steps_in_a_row
         if in_a_row >= self.config.max_bad_steps:
+            saved = checkpoints(self.run / "checkpoints")
+            intact = "the last checkpoint is intact: " if saved else ""
             raise MuteError(
                 f"the loss was not finite in {in_a_row} steps in a row, up to step "
-                f"{self.state.step}; the last checkpoint is intact: look at the lines in "
+                f"{self.state.step}; {intact}look at the lines in "
                 f"{self.run / LOG}, or lower train.learning_rate or set train.clip in a "
                 f"new train.run"
             )
@@ -288,6 +291,11 @@ class Trainer:
             self.average.load(found.tensors["average"])
         load_moments(self.optimizer, self.model, found.tensors["optimizer"])
         return found.complaints
+
+    def forget_best(self) -> None:
+        """Look for the best model anew, beginning with this step: that of earlier ones is lost."""
+        self.state.best_score, self.state.best_step = TrainState.best_score, 0
+        self.state.validated_step = self.state.validations_since_best = 0
 
     def _check_step_size(self, before: int, now: int) -> None:
         if before in (0, now):

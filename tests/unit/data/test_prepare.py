@@ -2,6 +2,7 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -424,6 +425,31 @@ def test_a_damaged_folder_is_told(name: str) -> None:
     Path("out/prepared", name).unlink()
     with pytest.raises(MuteError, match=rf"{name}.*prepare"):
         load_prepared(config())
+
+
+@pytest.mark.parametrize("name", ["dev.source", "train/index.json", "train/0000.source.npy"])
+def test_and_is_not_taken_for_whole_when_it_is_prepared_again(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(config(), processes=1)
+    before = load_prepared(config()).digest
+    Path("out/prepared", name).unlink()
+    assert not prepare(config(), processes=1).reused
+    assert "out/prepared: something is missing or damaged, so all" in capsys.readouterr().err
+    assert load_prepared(config()).digest == before, "runs that began with it can go on"
+
+
+def test_a_text_that_is_mostly_left_out_is_doubted() -> None:
+    write("train.en", [*sentences("en")[:10], *["a dog " * 20] * 12])
+    write("train.de", [*sentences("de")[:10], *[f"ein Hund {n} " * 20 for n in range(12)]])
+    report = prepare(config(max_length=30), processes=1)
+    (doubt,) = (each for each in report.warnings if "left out" in each)
+    assert re.match(r".*train\.de: 12 of 22 pairs are left out, 12 of them for", doubt)
+    assert "'too long'; if that is not meant, raise data.max_length" in doubt
+    write("train.de", [*sentences("de")[:10], *["ein Hund"] * 12])
+    write("train.en", [*sentences("en")[:10], *["a dog"] * 12])
+    again = prepare(config(max_length=30), processes=1).warnings
+    assert not any("left out" in each for each in again), "duplicates are no loss"
 
 
 def test_a_lost_report_is_told_where_it_is_wanted_and_keeps_nobody_from_training() -> None:
