@@ -27,5 +27,5 @@ def test_what_looks_wrong_and_what_is_replaced_are_told(
         assert run("prepare", "mine.yaml") == 0
         assert capsys.readouterr().err.splitlines() == expected
     assert run("prepare", "mine.yaml", "--set", "data.tokenizer.size=30") == 0
-    told = "made: replaces what was prepared with another data.tokenizer; runs begun with that "
-    assert capsys.readouterr().err.splitlines() == [f"{told}cannot go on", *expected]
+    told = "made: will replace what was prepared with another data.tokenizer; runs begun with that "
+    assert capsys.readouterr().err.splitlines() == [f"{told}cannot go on then", *expected]

@@ -149,12 +149,18 @@ def test_preparing_again_says_that_nothing_has_changed(
     assert "prepared: nothing has changed since it was made" in capsys.readouterr().out
 
 
-def test_patience_ends_a_run(experiment_file: Path, tmp_path: Path) -> None:
+def test_patience_ends_a_run(
+    experiment_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     stalled = ["train.learning_rate=1e-9", "train.validate_every=1", "train.patience=2"]
     assert train(experiment_file, tmp_path, *stalled) == 0
     assert [record["step"] for record in records(tmp_path, "validation")] == [1, 2, 3]
     best = json.loads((tmp_path / "result.json").read_text())["best"]
     assert best["step"] == 3, "of equals the last"
+    told = (
+        "ended at step 3 of 12, after 2 validations in a row without a better BLEU; to go on, raise"
+    )
+    assert told in capsys.readouterr().err
 
 
 def test_a_run_without_a_validated_model_can_be_averaged(

@@ -61,7 +61,8 @@ def compare_command(
     """Compare systems with a baseline: is the difference in BLEU significant?
 
     Both tests are two-sided. The bootstrap of sacreBLEU and of Moses' script is not: its p is about
-    half of this one where that is small, and less elsewhere.
+    half of this one where that is small, and less elsewhere. Where all its draws are alike, as
+    of a single sentence or of equal translations, p is randomisation's, as the signature says.
     """
     from mute.evaluate import significance
     from mute.evaluate.segments import read_parallel

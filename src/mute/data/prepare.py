@@ -261,7 +261,7 @@ def _farewell(folder: Path, known: Manifest, manifest: Manifest) -> str:
     """What is said of a folder that is there, before another takes its place."""
     changed = known.changed(manifest.settings)
     how = f"with another {' and '.join(changed)}" if changed else "from other text"
-    return f"{folder}: replaces what was prepared {how}; runs begun with that cannot go on"
+    return f"{folder}: will replace what was prepared {how}; runs begun with that cannot go on then"
 
 
 def _progress_bar() -> Progress:

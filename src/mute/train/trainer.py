@@ -119,10 +119,14 @@ class Trainer:
                     self._validate_if_due(validate, keep_best)
                 # Someone may have asked in the last validation, after which there is no step.
                 self.stopping = self.group.sum(self.asked_to_stop)[0] > 0
+            where = f"step {self.state.step:,} of {self.config.steps:,}"
             if self.stopping:
+                self.progress.tell(f"stopped at {where}; the same command goes on")
+            elif self._out_of_patience():
+                since = self.state.validations_since_best
                 self.progress.tell(
-                    f"stopped at step {self.state.step:,} of {self.config.steps:,}; the same "
-                    f"command goes on"
+                    f"ended at {where}, after {since} validations in a row without a better BLEU; "
+                    f"to go on, raise train.patience"
                 )
         finally:
             self.progress.close()
@@ -341,8 +345,11 @@ class Trainer:
         return self.state.step % every == 0 or self.state.step >= self.config.steps
 
     def _done(self) -> bool:
-        out_of_patience = 0 < self.config.patience <= self.state.validations_since_best
-        return self.stopping or out_of_patience or self.state.step >= self.config.steps
+        ended = self._out_of_patience() or self.state.step >= self.config.steps
+        return self.stopping or ended
+
+    def _out_of_patience(self) -> bool:
+        return 0 < self.config.patience <= self.state.validations_since_best
 
     def _autocast(self) -> torch.autocast:
         wanted = self.config.precision == "bfloat16"

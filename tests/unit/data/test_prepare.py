@@ -277,12 +277,12 @@ def test_what_is_replaced_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
     prepare(config(max_length=200, drop_duplicates=False), processes=1)
     assert capsys.readouterr().err == (
-        "out/prepared: replaces what was prepared with another data.max_length and "
-        "data.drop_duplicates; runs begun with that cannot go on\n"
+        "out/prepared: will replace what was prepared with another data.max_length and "
+        "data.drop_duplicates; runs begun with that cannot go on then\n"
     )
     append_a_pair()
     prepare(config(max_length=200, drop_duplicates=False), processes=1)
-    assert "replaces what was prepared from other text; runs" in capsys.readouterr().err
+    assert "will replace what was prepared from other text; runs" in capsys.readouterr().err
 
 
 def test_data_that_was_never_prepared_is_told() -> None:
