@@ -6,9 +6,13 @@ with max(U, P) units, and never a Python loop over them. A bank of one member *i
 layer of the same name, which is how a one-unit model costs no more than a Transformer.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from mute.model.precision import precision_of_products
 
 
 def bank_product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -34,8 +38,26 @@ def bank_product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tenso
     if bias is None:
         product = torch.bmm(flat, weight.mT)
     else:
-        product = torch.baddbmm(bias[:, None], flat, weight.mT)
+        low = precision_of_products(x)
+        product = _Products.apply(flat.to(low), weight.to(low), bias.to(low))  # type: ignore[no-untyped-call]
     return torch.unflatten(product, 1, x.shape[1:-1])
+
+
+class _Products(torch.autograd.Function):
+    """x Wᵀ + b of every member: (P, N, n), (P, m, n), (P, m) → (P, N, m).
+
+    PyTorch's own gradient of W would lie transposed in memory, and be copied to lie as W does.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return torch.baddbmm(bias[:, None], x, weight.mT)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, ...]:
+        (slope,), (x, weight) = upstream, ctx.saved_tensors
+        return torch.bmm(slope, weight), torch.bmm(slope.mT, x), slope.sum(1)
 
 
 class BankLinear(nn.Module):

@@ -67,9 +67,14 @@ class _Drop(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        to_x = None if ctx.shape is None else upstream[0].sum_to_size(ctx.shape)
+        to_x = None if ctx.shape is None else _summed(upstream[0], ctx.shape)
         to_y: Tensor = _Drop.apply(None, upstream[0], ctx.p, ctx.seed)  # type: ignore[no-untyped-call]
         return to_x, to_y, None, None
+
+
+def _summed(y: Tensor, shape: torch.Size) -> Tensor:
+    """The sum over what repeats the shape; not for `sum_to_size` to copy where nothing does."""
+    return y.reshape(shape) if y.numel() == shape.numel() else y.sum_to_size(shape)
 
 
 def _dropped(x: Tensor | None, y: Tensor, p: float, seed: int) -> Tensor:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from mute.model import kernels
+from mute.model.precision import precision_of_products
 
 CHUNK = 1 << 23
 """Scores that are held at a time, at the most, unless one position has more."""
@@ -36,7 +37,7 @@ class _OutputLoss(torch.autograd.Function):
         smoothing: float,
         r_drop: float,
     ) -> tuple[Tensor, Tensor]:
-        low = _precision_of_products(states)
+        low = precision_of_products(states)
         passes, positions = states.shape[:2]
         inputs, weight_low, bias_low = states.to(low), weight.to(low), bias.to(low)
         size = len(weight)
@@ -207,12 +208,6 @@ def _divergence(p: tuple[Tensor, ...], log_p: tuple[Tensor, ...]) -> tuple[Tenso
         weighted.addcmul_(own, weighted.sum(1, keepdim=True), value=-1)
         gradients.append(weighted.add_(gap).mul_(sign / 2))
     return (gap * ratio).sum() / 2, torch.cat(gradients)
-
-
-def _precision_of_products(states: Tensor) -> torch.dtype:
-    """What autocast multiplies in: it has no say in products with `out=`, nor in `backward`."""
-    kind = states.device.type
-    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
 
 
 def output_loss(

@@ -22,6 +22,43 @@ def test_product_equals_a_loop_over_units(units: int, members: int, with_bias: b
     assert len(together) == max(units, members)
 
 
+@pytest.mark.parametrize("members", [1, 3])
+def test_products_have_all_derivatives(members: int) -> None:
+    x, weight, bias = (
+        torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+        for shape in ((members, 2, 3, 4), (members, 5, 4), (members, 5))
+    )
+    assert torch.autograd.gradcheck(bank_product, (x, weight, bias))
+    assert torch.autograd.gradgradcheck(bank_product, (x, weight, bias))
+
+
+@pytest.mark.parametrize("units", [1, 3])
+@pytest.mark.parametrize("members", [1, 3])
+def test_gradients_lie_in_memory_as_their_parameters_do(units: int, members: int) -> None:
+    weight, bias = torch.randn(members, 6, 4), torch.randn(members, 6)
+    weight.requires_grad_()
+    product = bank_product(torch.randn(units, 2, 5, 4, requires_grad=True), weight, bias)
+    (gradient,) = torch.autograd.grad(product.square().sum(), weight)
+    assert gradient.stride() == weight.stride()  # else every step would copy it
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_in_mixed_precision_products_are_rounded_and_gradients_are_not(members: int) -> None:
+    x, weight, bias = (
+        torch.randn(*shape, requires_grad=True)
+        for shape in ((members, 7, 4), (members, 5, 4), (members, 5))
+    )
+    with torch.autocast("cpu", torch.bfloat16):
+        product = bank_product(x, weight, bias)
+    assert product.dtype == torch.bfloat16
+    product.float().square().sum().backward()
+    exact = torch.autograd.grad(bank_product(x, weight, bias).square().sum(), [x, weight, bias])
+    for parameter, gradient in zip((x, weight, bias), exact, strict=True):
+        assert parameter.grad is not None
+        assert parameter.grad.dtype == torch.float32
+        torch.testing.assert_close(parameter.grad, gradient, rtol=0.1, atol=0.3)
+
+
 @pytest.mark.parametrize("units", [1, 3])
 @pytest.mark.parametrize("members", [1, 3])
 def test_norm_equals_a_loop_over_units(units: int, members: int) -> None:
