@@ -115,30 +115,36 @@ def _section(annotation: Any) -> type[BaseModel] | None:
     return next(filter(None, map(_section, reversed(get_args(annotation)))), None)
 
 
-def _read(path: Path, seen: tuple[Path, ...]) -> Settings:
+def _read(path: Path, seen: tuple[Path, ...], named: str = "") -> Settings:
+    """A file and all it extends; `named` says where another file names it, for messages."""
     if "\0" in str(path):
         raise MuteError(f"{str(path)!r}: no file has such a name")
     try:
         place = path.resolve()
     except RuntimeError as error:  # a link that leads to itself
-        raise MuteError(f"{path}: cannot be read ({error})") from None
+        raise MuteError(f"{named}{path}: cannot be read ({error})") from None
     if place in seen:
         chain = " → ".join(str(file) for file in (*seen, path))
         raise MuteError(f"{path}: extends itself ({chain})")
     try:
         text = path.read_text(encoding="utf-8")
+    except IsADirectoryError:
+        inside = path / "config.yaml"  # as a run keeps it
+        hint = f"did you mean {inside}?" if inside.is_file() else "give a YAML file"
+        raise MuteError(f"{named}{path}: is a folder; {hint}") from None
     except OSError as error:
-        raise MuteError(f"{path}: cannot be read ({error.strerror})") from None
+        raise MuteError(f"{named}{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         raise MuteError(f"{path}: not UTF-8 at byte {error.start}") from None
     settings = settings_of(text, str(path))
     base = settings.values.pop("extends", None)
     if base is None:
         return settings
+    named = f"{settings.place(('extends',))}: extends: "
     if not isinstance(base, str):
-        raise MuteError(f"{settings.place(('extends',))}: extends: should be a file name")
+        raise MuteError(f"{named}should be a file name")
     try:
         file = path.parent / Path(base).expanduser()
     except RuntimeError as error:  # no such ~user
-        raise MuteError(f"{settings.place(('extends',))}: extends: {base}: {error}") from None
-    return _read(file, (*seen, place)).below(settings)
+        raise MuteError(f"{named}{base}: {error}") from None
+    return _read(file, (*seen, place), named).below(settings)

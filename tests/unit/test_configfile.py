@@ -140,7 +140,7 @@ data: {source: en, target: zh, prepared: x, train: [{tsv: a}], dev: {tsv: b},
         ),
         ("- a\n", r"run.yaml: should hold sections such as 'model:'"),
         ("extends: [a]\n", r"run.yaml:1: extends: should be a file name"),
-        ("extends: none.yaml\n", r"none.yaml: cannot be read \(No such file or directory\)"),
+        ("\nextends: none.yaml\n", r"run.yaml:2: extends: .*none.yaml: cannot be read \(No such"),
         ("extends: run.yaml\n", r"run.yaml: extends itself"),
     ],
 )
@@ -195,6 +195,14 @@ def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
     path.write_bytes(b"model: \xff\n")
     with pytest.raises(MuteError, match="not UTF-8 at byte 7"):
         load_config(path)
+
+
+def test_a_folder_is_told_with_the_config_of_the_run_in_it(tmp_path: Path) -> None:
+    with pytest.raises(MuteError, match=r"is a folder; give a YAML file$"):
+        load_config(tmp_path)
+    (tmp_path / "config.yaml").touch()
+    with pytest.raises(MuteError, match=r"is a folder; did you mean .*/config\.yaml\?$"):
+        load_config(tmp_path)
 
 
 def test_a_file_extends_another_key_by_key(tmp_path: Path) -> None:
