@@ -7,7 +7,7 @@ from pathlib import Path
 from outcome import ROOT
 from peers import run
 
-from mute.data.corpus import data_folder
+from mute.data.places import data_folder
 
 COMMIT = "f62eadc"
 TREE = ROOT / "benchmarks" / ".first"

@@ -15,7 +15,8 @@ from typing import Any
 from outcome import mistakes_told, save
 
 import mute
-from mute.data.corpus import locate, read_text
+from mute.data.lines import read_text
+from mute.data.places import locate
 from mute.evaluate.significance import compare
 
 SETS = ("val", "test_2016_flickr", "test_2017_flickr", "test_2017_mscoco")

@@ -35,7 +35,7 @@ from urllib.request import urlopen
 import numpy as np
 from outcome import ROOT, mistakes_told, save
 
-from mute.data.corpus import read_text
+from mute.data.lines import read_text
 from mute.data.toy import pairs
 from mute.studies.tables import grid
 

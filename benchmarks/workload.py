@@ -8,8 +8,9 @@ from comparison import Setting
 from contenders import Search
 
 from mute.config import ModelConfig, Preset, TokenizerConfig
-from mute.data.corpus import locate, read_text
+from mute.data.lines import read_text
 from mute.data.moses_bpe import MosesBpe
+from mute.data.places import locate
 from mute.data.tokenizer import Tokenizer
 from mute.data.vocabulary import BOS, PAD, SPECIALS, UNK
 from mute.model.transformer import Transformer, build

@@ -15,7 +15,7 @@ import torch
 
 from mute.cli import translating
 from mute.configfile import load_config
-from mute.data.corpus import read_text
+from mute.data.lines import read_text
 from mute.data.prepared import load_prepared
 from mute.data.toy import pairs
 from mute.model.folder import save_model

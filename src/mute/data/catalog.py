@@ -11,8 +11,9 @@ from http.client import HTTPException
 from pathlib import Path
 
 from mute.config import DataConfig
-from mute.data.corpus import data_folder, file_names
+from mute.data.corpus import file_names
 from mute.data.known_corpora import CATALOG, KnownCorpus, KnownFile
+from mute.data.places import data_folder
 from mute.errors import MuteError
 
 # What has nothing to do with the network.

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from mute.config import DataConfig
-from mute.data.corpus import file_names, locate
+from mute.data.corpus import file_names
+from mute.data.places import locate
 from mute.errors import MuteError
 
 FORMAT = 1

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mute.config import ParallelText
-from mute.data.corpus import FROM_LATIN1, Flaw, Pair, file_names, read_pairs
+from mute.data.corpus import Flaw, Pair, file_names, read_pairs
+from mute.data.lines import FROM_LATIN1
 from mute.errors import MuteError
 
 

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from mute.config import TokenizerConfig
-from mute.data.corpus import tidy
+from mute.data.lines import tidy
 from mute.data.vocabulary import BYTE, SPECIALS
 from mute.errors import MuteError
 from mute.runtime import seed_of

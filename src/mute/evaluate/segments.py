@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from mute.data.corpus import is_sgml, read_text
+from mute.data.lines import read_text
 from mute.data.markup import unescape
+from mute.data.places import is_sgml
 from mute.errors import MuteError
 
 # A file of NIST's may have the references of several people, one of WMT's all there is of a text.

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from mute.data.corpus import read_text
+from mute.data.lines import read_text
 from mute.errors import MuteError
 
 

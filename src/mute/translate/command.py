@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mute import __version__
-from mute.data.corpus import name_of, refuse_sgml
+from mute.data.lines import name_of
+from mute.data.places import refuse_sgml
 from mute.data.tokenizer import tokenizer_files
 from mute.errors import MuteError
 from mute.files import is_terminal

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from mute.data.corpus import tidy
+from mute.data.lines import tidy
 from mute.translate.translation import Translation
 
 

@@ -16,7 +16,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from mute.data.corpus import name_of, read_text
+from mute.data.lines import name_of, read_text
 from mute.errors import MuteError, refusals_told
 
 Row = tuple[str, ...]

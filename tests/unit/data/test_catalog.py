@@ -9,8 +9,8 @@ import pytest
 from mute.config import DataConfig
 from mute.data import catalog
 from mute.data.catalog import check, describe, download, download_missing
-from mute.data.corpus import data_folder
 from mute.data.known_corpora import CATALOG, KnownCorpus, KnownFile
+from mute.data.places import data_folder
 from mute.errors import MuteError
 
 TEXT = b"one\ntwo\n"

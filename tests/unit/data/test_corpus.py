@@ -1,15 +1,14 @@
 import bz2
 import gzip
 import lzma
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mute.config import ParallelText
-from mute.data import corpus
-from mute.data.corpus import Flaw, Pair, locate, read_lines, read_pairs, read_text
+from mute.data import lines
+from mute.data.corpus import Flaw, Pair, read_pairs
 from mute.data.duplicates import Duplicates
 from mute.errors import MuteError
 
@@ -50,14 +49,6 @@ def test_compressed_files_and_tsv_are_the_same_text() -> None:
         ParallelText(tsv="t.tsv.gz"),
     ):
         assert list(read_pairs(files)) == PAIRS
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
-def test_a_stream_may_be_packed_as_files_may(pack: Callable[[bytes], bytes]) -> None:
-    Path("piped").write_bytes(pack(b"A dog.\nTwo cats.\n"))
-    with Path("piped").open("rb") as stream:
-        assert list(read_text(stream)) == ["A dog.", "Two cats."]
-        assert not stream.closed, "who has opened it closes it"
 
 
 @pytest.mark.parametrize("inside", ["\u2028", "\u2029", "\u0085", "\x0b", "\x0c", "\x1c", "\r"])
@@ -129,7 +120,7 @@ def test_a_line_of_a_tsv_needs_a_tab_and_two_sides() -> None:
 def test_an_endless_line_is_skipped_and_the_next_one_is_read(
     length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus, "MAX_LINE", 100)
+    monkeypatch.setattr(lines, "MAX_LINE", 100)
     files = text(b"x" * length + b"\nshort\n", b"lang\nkurz\n")
     first, second = read_pairs(files)
     assert isinstance(first, Pair) == (length < 100)
@@ -155,34 +146,6 @@ def test_a_compressed_file_cut_short_is_told(suffix: str) -> None:
     files = ParallelText(source=f"t.{suffix}", target=f"t.{suffix}")
     with pytest.raises(MuteError, match=rf"t\.{suffix}: damaged or cut short .*get the file again"):
         list(read_pairs(files))
-
-
-STREAMS = [lzma.compress(b"A dog.\n"), lzma.compress(b"Two cats.\n")]
-
-
-@pytest.mark.parametrize("between", [b"", b"\0" * 8], ids=["nothing", "padding"])
-def test_streams_of_an_xz_may_follow_one_another(between: bytes) -> None:
-    Path("t.xz").write_bytes(between.join(STREAMS) + between)
-    assert list(read_lines(Path("t.xz"))) == [b"A dog.", b"Two cats."]
-
-
-@pytest.mark.parametrize(
-    "rest",
-    [b"Two cats.\n", gzip.compress(b"Two cats.\n"), b"x" + STREAMS[1][1:], STREAMS[1][:9]],
-    # A gzip holds the second it was made in, so the bytes themselves would name another test in
-    # each process that collects them.
-    ids=["plain", "gzip", "other-magic", "cut-short"],
-)
-def test_nothing_behind_a_stream_of_an_xz_is_left_out(rest: bytes) -> None:
-    Path("t.xz").write_bytes(STREAMS[0] + rest)
-    with pytest.raises(MuteError, match=r"t\.xz: damaged or cut short .*; get the file again"):
-        list(read_lines(Path("t.xz")))
-
-
-def test_an_xz_is_unpacked_whole_however_large_its_blocks_are() -> None:
-    lines = [b"line %d" % number for number in range(200_000)]
-    Path("t.xz").write_bytes(lzma.compress(b"\n".join(lines)))
-    assert list(read_lines(Path("t.xz"))) == lines
 
 
 def test_a_file_that_is_not_what_its_name_says_is_told() -> None:
@@ -212,23 +175,6 @@ def test_lines_that_end_with_cr_alone_are_told_however_many_they_are() -> None:
         list(read_pairs(old))
 
 
-@pytest.mark.parametrize("content", [b"a\rb", b"long " * 3000 + b"\rshort"])
-def test_a_single_line_with_cr_inside_is_told_too(content: bytes) -> None:
-    Path("t").write_bytes(content)
-    with pytest.raises(MuteError, match="its lines end with CR alone"):
-        list(read_lines(Path("t")))
-    Path("t").write_bytes(content + b"\r\nnext\n")
-    assert len(list(read_lines(Path("t")))) == 2
-
-
-def test_utf16_is_told_by_more_than_its_first_line() -> None:
-    Path("t").write_bytes("\nA dog.\nTwo cats.\n".encode("utf-16-le"))
-    with pytest.raises(MuteError, match="UTF-16"):
-        list(read_lines(Path("t")))
-    Path("t").write_bytes(b"a\0\nA dog.\nTwo cats.\n")
-    assert len(list(read_lines(Path("t")))) == 3
-
-
 @pytest.mark.parametrize(
     ("packed", "kind"),
     [
@@ -241,70 +187,6 @@ def test_utf16_is_told_by_more_than_its_first_line() -> None:
 def test_what_is_packed_otherwise_is_told(packed: bytes, kind: str) -> None:
     with pytest.raises(MuteError, match=rf"text\.en: packed by {kind}; unpack it, or pack it as"):
         list(read_pairs(text(packed, packed)))
-
-
-@pytest.mark.parametrize("name", ["ref.sgm", "ref.XML.gz"])
-def test_sgml_is_no_text_with_a_sentence_per_line(name: str) -> None:
-    Path(name).touch()
-    with pytest.raises(MuteError, match=rf"{name}: SGML; write its sentences to a file of their"):
-        locate(name)
-
-
-def test_the_home_of_nobody_is_told() -> None:
-    with pytest.raises(MuteError, match="cannot be looked for"):
-        locate("~nobody-of-that-name/text.en")
-
-
-@pytest.mark.parametrize("name", ["a\0b", "x" * 300])
-def test_a_name_that_no_file_can_have_is_told(name: str) -> None:
-    with pytest.raises(MuteError, match="cannot be looked for"):
-        locate(name)
-
-
-def test_a_pipe_is_no_corpus() -> None:
-    os.mkfifo("pipe")
-    with pytest.raises(MuteError, match="is no regular file, and text is read twice"):
-        locate("pipe")
-
-
-def test_the_working_directory_comes_before_the_data_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MUTE_DATA", str(tmp_path / "data"))
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "both").touch()
-    (tmp_path / "data" / "there").touch()
-    Path("both").touch()
-    assert locate("both").resolve() == tmp_path / "both"
-    assert locate("there") == tmp_path / "data" / "there"
-    assert locate(str(tmp_path / "both")) == tmp_path / "both"
-
-
-def test_a_missing_file_is_told_with_the_places_tried(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(MuteError, match=rf"{tmp_path}/a\.en nor .*/shared/data/a\.en; .*MUTE_DATA"):
-        locate("a.en")
-    monkeypatch.setenv("MUTE_DATA", "/elsewhere")
-    with pytest.raises(MuteError, match=rf"{tmp_path}/a\.en nor /elsewhere/a\.en;"):
-        list(read_pairs(ParallelText(source="a.en", target="a.de")))
-
-
-def test_a_folder_in_place_of_a_file_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "there" / "news").mkdir(parents=True)
-    monkeypatch.setenv("MUTE_DATA", str(tmp_path / "there"))
-    for name in ("news", "there/news"):
-        with pytest.raises(MuteError, match=rf"{name}: {tmp_path}/there/news is a folder; name a"):
-            locate(name)
-
-
-def test_a_missing_file_of_a_known_corpus_can_be_downloaded() -> None:
-    with pytest.raises(MuteError, match=r"MUTE_DATA .*; `mute prepare --download` gets it"):
-        locate("multi30k/train.en.gz")
-    with pytest.raises(MuteError, match=r"the folder your data is in$"):
-        locate("tatoeba_en-de/train.en.gz")
 
 
 def test_duplicates_are_found_however_far_apart() -> None:

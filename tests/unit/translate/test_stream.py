@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import pytest
 
-from mute.data import corpus
+from mute.data import lines
 from mute.errors import MuteError
 from mute.translate.stream import Job, Row, pack, pour, pour_into_file
 
@@ -163,7 +163,7 @@ def test_a_file_that_changes_on_the_way_is_told(tmp_path: Path) -> None:
 
 
 def test_an_endless_line_is_an_error_and_not_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus, "MAX_LINE", 100)
+    monkeypatch.setattr(lines, "MAX_LINE", 100)
     assert poured(job(io.BytesIO(b"x" * 99 + b"\n"))) == b"X" * 99 + b" 1\n"
     with pytest.raises(MuteError, match="standard input:2: does not end within 100 bytes"):
         poured(job(io.BytesIO(b"a\n" + b"x" * 101 + b"\nc\n")))
