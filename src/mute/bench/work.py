@@ -9,7 +9,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode, conv_flop_count, sdpa_flop_count
 
 import mute.model.fused
-import mute.translate.compiled  # noqa: F401 (both make their operations known)
+import mute.translate.compiled
+import mute.translate.lookup  # noqa: F401 (all make their operations known)
 
 Arguments = ParamSpec("Arguments")
 _Shape = list[int]

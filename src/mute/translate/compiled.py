@@ -18,7 +18,7 @@ from mute.model.kernels import LayerCall, NormLayer
 from mute.model.layer import MultiUnitLayer
 from mute.model.units import Units
 from mute.translate.int8 import rounds_inputs
-from mute.translate.lookup import OPERATIONS, threads_for
+from mute.translate.operations import OPERATIONS, threads_for
 from mute.translate.weights import Held, Weights
 
 _MOST_FLOATS, _MOST_BYTES = (1 << 29, 3 << 24) if kernels.LANES == 16 else (1 << 27, 1 << 25)

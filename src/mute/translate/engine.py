@@ -11,9 +11,10 @@ from mute.model.muting import Kept, keep_units
 from mute.model.transformer import Transformer, shared_copy
 from mute.translate.compiled import CompiledLayer, can_be_compiled
 from mute.translate.decoding import Decoding, PlainDecoding, check_finite
-from mute.translate.folded import FoldedLayer, can_be_folded, linear, unstack
+from mute.translate.folded import FoldedLayer, can_be_folded
 from mute.translate.int8 import int8_linear, to_int8
 from mute.translate.packed import pack
+from mute.translate.replacing import linear_with, unstack
 from mute.translate.tree import TreeDecoding, can_be_tree
 
 Compute = Literal["float32", "int8"]
@@ -79,4 +80,4 @@ class Engine:
         if vocabulary is None:
             return self.model.output
         weight, bias = self.plain_output.weight[vocabulary], self.plain_output.bias[vocabulary]
-        return int8_linear(weight, bias) if self.compute == "int8" else linear(weight, bias)
+        return int8_linear(weight, bias) if self.compute == "int8" else linear_with(weight, bias)

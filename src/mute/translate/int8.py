@@ -19,7 +19,7 @@ from mute.model import kernels
 from mute.model.bank import BankLinear
 from mute.probe import survives
 from mute.translate.decoding import check_finite
-from mute.translate.folded import Packed, replace_parts
+from mute.translate.replacing import Packed, replace_parts
 from mute.translate.weights import Weights
 
 _ENGINE = "fbgemm"

@@ -10,9 +10,7 @@ import torch
 from torch import Tensor
 
 from mute.model import kernels
-
-_WORTH_A_THREAD = 1 << 15
-"""Products of numbers; with fewer, waking a second thread takes longer than they do."""
+from mute.translate.operations import OPERATIONS, threads_for
 
 
 def looked_up(
@@ -93,21 +91,6 @@ def _in_rows(x: Tensor) -> Tensor:
     return x if rows else x.contiguous()
 
 
-def threads_for(parts: int, work: int) -> int:
-    """How many threads to take: as many as PyTorch would, but no more than the work is worth.
-
-    Args:
-        parts: what can be done side by side
-        work: multiplications in each
-    """
-    worth = 1 + parts * work // _WORTH_A_THREAD
-    return max(1, min(torch.get_num_threads(), parts, worth))
-
-
-# As operations of PyTorch's, so that its tools see them; `mute bench` counts what they compute.
-# Not by `custom_op`, whose first call imports PyTorch's compiler: a second more for one sentence.
-OPERATIONS = torch.library.Library("mute", "FRAGMENT")
-"""Where this module and the others that translate make their operations known."""
 OPERATIONS.define(
     "look_up(Tensor queries, Tensor keys, Tensor values, Tensor hidden, "
     "Tensor? key_table, Tensor? value_table) -> Tensor"

@@ -7,7 +7,7 @@ offers the two steps apart, for compilers; we use them where they are to be had.
 import torch
 from torch import Tensor, nn
 
-from mute.translate.folded import Packed, replace_parts
+from mute.translate.replacing import Packed, replace_parts
 
 _ROWS = 120  # of a typical product: 30 sentences, beam 4; any other number works as well
 

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from mute.model import kernels
 from mute.model.kernels import LinearLayer
-from mute.translate.lookup import OPERATIONS, threads_for
+from mute.translate.operations import OPERATIONS, threads_for
 
 _FOUR = 4  # weights of 8 bits in a number of 32
 _MIDDLE = 128  # what stands for 0 among inputs of 8 bits

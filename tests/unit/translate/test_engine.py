@@ -22,9 +22,9 @@ from mute.translate import engine, lookup, tree
 from mute.translate.decoding import Decoding, NarrowDecoding, PlainDecoding
 from mute.translate.engine import Compute, Engine
 from mute.translate.ensemble import EnsembleDecoding
-from mute.translate.folded import Packed
 from mute.translate.forced import cross_attention
 from mute.translate.packed import PackedLinear
+from mute.translate.replacing import Packed
 from mute.translate.search import SearchOptions, beam_search
 from mute.translate.tree import FIRST_ROOM, TreeDecoding
 from tests.machines import needs_int8
