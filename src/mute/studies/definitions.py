@@ -152,6 +152,11 @@ _RECIPES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     # The weight that its authors found best for translation. Every batch passes twice, and with
     # 5,000 passes the others are nearly done.
     ("r-drop", "R-Drop", ("train.r_drop=5", "train.steps=2500")),
+    # Proximal initialisation (Fan et al. 2020): all units start as copies of a trained one, that of
+    # `mute train configs/multi30k/relative.yaml`; the baseline goes on from the same for as long.
+    ("proximal", "from a trained + Relative", ("train.start_from=runs/multi30k-relative/model",)),
+    # Captions are short: within 4 words of one another, or as far as 16, which all others have.
+    ("clip-4", "clipped at 4", ("model.relative_positions=4", "train.steps=2000")),
 )
 
 
