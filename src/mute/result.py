@@ -2,18 +2,18 @@
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mute import __version__
 from mute.config import DataConfig, Experiment, ParallelText, TrainConfig
 from mute.data.prepared import write_sentences
 from mute.data.scored import read_scored
 from mute.data.words import words_of
-from mute.evaluate.score import Score, Tokenization, bleu, tokenization_for
+from mute.evaluate.score import Score, bleu, tokenization_for
 from mute.files import write_whole
 from mute.model.fusion import Fusion, SequentialFusion
 from mute.model.layer import multi_unit_layers
@@ -25,6 +25,7 @@ from mute.translate.loading import load
 from mute.translate.render import as_text
 from mute.translate.translator import Translator
 
+T = TypeVar("T")
 RESULT, HYPOTHESES = "result.json", "hypotheses"
 """The folder in a run folder with the best model's translations of the test sets."""
 
@@ -85,14 +86,30 @@ def hypotheses_file(folder: Path, test: str) -> Path:
     return folder / f"{test.replace('/', '-')}.txt"
 
 
-def tokenization_of(data: DataConfig) -> Tokenization:
-    """How sacrebleu is to cut the target's words, once they are `as_scored`."""
-    if data.scored_as == "tokens":
-        return "none"
-    return tokenization_for(data.tokenizer, data.target)
+def by_bleu(
+    measure: Callable[..., T],
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    data: DataConfig,
+) -> T:
+    """What `bleu`, or another that is called as it is, says of text in the form that is scored.
+
+    Args:
+        measure: called with translations, references, and how sacrebleu is to take them
+        hypotheses: the translations, line by line
+        references: a list of as many sentences for each reference
+        data: how words are cut, and whether case counts
+    """
+    tokens = data.scored_as == "tokens"
+    return measure(
+        _as_scored(hypotheses, data),
+        [_as_scored(reference, data) for reference in references],
+        tokenize="none" if tokens else tokenization_for(data.tokenizer, data.target),
+        lowercase=data.tokenizer.lowercase,
+    )
 
 
-def as_scored(lines: Sequence[str], data: DataConfig) -> list[str]:
+def _as_scored(lines: Sequence[str], data: DataConfig) -> list[str]:
     """Translations or references as BLEU is to see them: as they are, or their tokens."""
     if data.scored_as == "text":
         return list(lines)
@@ -121,12 +138,7 @@ def translate_and_score(
     """
     translations = translator.translate(sources, training.beam, training.length_penalty)
     hypotheses = [as_text(translation) for translation in translations]
-    score = bleu(
-        as_scored(hypotheses, data),
-        [as_scored(reference, data) for reference in references],
-        tokenize=tokenization_of(data),
-        lowercase=data.tokenizer.lowercase,
-    )
+    score = by_bleu(bleu, hypotheses, references, data)
     if data.scored_as == "tokens":  # that are ours, which sacrebleu cannot know
         score = replace(score, signature=score.signature.replace("tok:none", "tok:moses"))
     return hypotheses, score

@@ -29,10 +29,9 @@ from mute.result import (
     HYPOTHESES,
     RESULT,
     are_scored,
-    as_scored,
+    by_bleu,
     hypotheses_file,
     score_tests,
-    tokenization_of,
 )
 from mute.runtime import Share
 from mute.studies.grid import is_trained
@@ -102,12 +101,7 @@ def _counts(data: DataConfig, hypotheses: Path) -> dict[str, str]:
     found = {}
     for test, text in data.test.items():
         lines = read_segments(hypotheses_file(hypotheses, test))
-        counts, _ = count_sentences(
-            as_scored(lines, data),
-            [as_scored(reference, data) for reference in read_scored(text).references],
-            tokenize=tokenization_of(data),
-            lowercase=data.tokenizer.lowercase,
-        )
+        counts, _ = by_bleu(count_sentences, lines, read_scored(text).references, data)
         found[test] = pack(counts)
     return found
 
