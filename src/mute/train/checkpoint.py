@@ -225,7 +225,9 @@ def _reading(checkpoint: Path) -> Iterator[None]:
             f"{checkpoint}: cannot be read ({error.strerror}), but may be whole; mend that and run "
             f"the same command again, or delete it to go on from the one before"
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise _NotWholeError(f"{STATE} has no {error}") from None
+    except (ValueError, TypeError) as error:
         raise _NotWholeError(error) from None
 
 

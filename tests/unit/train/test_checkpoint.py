@@ -98,7 +98,13 @@ def cut_the_state(path: Path) -> None:
     (path / "state.json").write_text('{"format": 1, "sta')
 
 
-@pytest.mark.parametrize("damage", [cut_short, flip_a_bit, lose_the_state, cut_the_state])
+def empty_the_state(path: Path) -> None:
+    (path / "state.json").write_text('{"format": 1}')
+
+
+@pytest.mark.parametrize(
+    "damage", [cut_short, flip_a_bit, lose_the_state, cut_the_state, empty_the_state]
+)
 def test_a_damaged_checkpoint_is_noticed_and_the_one_before_it_used(
     tmp_path: Path, damage: object
 ) -> None:
@@ -111,6 +117,12 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_it_used(
     assert len(found[2]) == 1
     assert "step-00000020: not whole (" in found[2][0]
     assert found[2][0].endswith("; the one before it is used")
+
+
+def test_what_a_state_lacks_is_told(tmp_path: Path) -> None:
+    empty_the_state(saved(tmp_path, 10))
+    with pytest.raises(MuteError, match=r"not whole \(state\.json has no 'state'\)"):
+        load_latest(tmp_path)
 
 
 def test_only_damaged_checkpoints_are_an_error(tmp_path: Path) -> None:
